@@ -1,0 +1,397 @@
+/**
+ * The typed API between the main process and every user interface: the one file that main, preload and
+ * renderer share. It holds plain data shapes only; the border in `main/ipc` validates every argument.
+ *
+ * Conventions: times are Unix seconds unless a name ends in `Ms`; public keys and event IDs are 64 lower-case
+ * hex characters; `since: null` is Beginning, the open historical bound.
+ */
+
+/** Every way in which a call can fail, as seen by an interface or a script. */
+export type ErrorCode =
+  | 'invalid-argument'
+  | 'unknown-account'
+  | 'unknown-relay'
+  | 'unknown-run'
+  | 'unknown-range'
+  | 'unknown-method'
+  | 'already-active'
+  | 'nothing-to-do'
+  | 'not-found'
+  | 'network'
+  | 'storage'
+  | 'data-directory-unusable'
+  | 'data-directory-in-use'
+  | 'database-newer'
+  | 'database-damaged'
+  | 'cancelled'
+  | 'internal';
+
+/** What crosses a transport when a call fails. `message` is one plain sentence for a person. */
+export interface ContractError {
+  code: ErrorCode;
+  message: string;
+  details: Record<string, unknown> | null;
+}
+
+/** The roles a relay has for one account, with the URL as the user or the relay list wrote it. */
+export interface AccountRelay {
+  url: string;
+  read: boolean;
+  write: boolean;
+  extra: boolean;
+}
+
+/** Unique archived events of an account, over all runs and relays. */
+export interface ArchiveSummary {
+  events: number;
+  oldest: number | null;
+  newest: number | null;
+}
+
+export interface AccountSummary {
+  pubkey: string;
+  npub: string;
+  label: string | null;
+  relays: AccountRelay[];
+  archive: ArchiveSummary;
+  /** Source relays (write and extra) whose initial history is complete. */
+  completeRelays: number;
+  /** Source relays in all. */
+  sourceRelays: number;
+  /** Ranges that ended partial or failed and can be resumed. */
+  unfinishedRanges: number;
+  /** When a range of this account was last checked on any relay. */
+  checkedAt: number | null;
+  /** The run in progress for this account. */
+  activeRun: number | null;
+}
+
+/** A published NIP-65 list as it was found. */
+export interface PublishedRelayList {
+  eventId: string;
+  createdAt: number;
+  seenAt: number;
+  relays: AccountRelay[];
+}
+
+export type RangeStatus = 'complete' | 'partial' | 'failed' | 'active';
+export type RunType = 'fetch' | 'recheck' | 'refetch' | 'sync' | 'legacy-resume';
+export type RunStatus = 'active' | 'complete' | 'partial' | 'failed' | 'cancelled';
+export type Strategy = 'negentropy' | 'paging' | 'legacy-windows';
+export type StrategyChoice = 'auto' | 'negentropy' | 'paging';
+
+/** How a recorded query ended (the closed set of design §3.1). */
+export type QueryEnding =
+  | 'eose'
+  | 'eose-finish'
+  | 'eose-more'
+  | 'neg-complete'
+  | 'neg-err'
+  | 'closed'
+  | 'notice'
+  | 'timeout'
+  | 'disconnect'
+  | 'auth-required'
+  | 'rate-limited'
+  | 'unpageable'
+  | 'cancelled'
+  | 'failed';
+
+export interface CoverageQuery {
+  id: number;
+  type: 'REQ' | 'NEG';
+  /** The exact filter that was sent. */
+  request: Record<string, unknown>;
+  sentAt: number;
+  completedAt: number | null;
+  /** Null while the query is under way. */
+  ending: QueryEnding | null;
+  /** The relay's own words, or the reason we ended it. */
+  message: string | null;
+  received: number;
+  valid: number;
+  unique: number;
+  new: number;
+}
+
+export interface CoverageAttempt {
+  id: number;
+  run: number;
+  /** The attempt that this one repeats or continues. */
+  prior: number | null;
+  /** True when this attempt went on from the saved cursor of `prior`. */
+  continued: boolean;
+  strategy: Strategy;
+  status: RangeStatus;
+  limit: number;
+  startedAt: number;
+  completedAt: number | null;
+  /** Where paging stands: the inclusive `until` of the next page. */
+  cursor: number | null;
+  /** Why the scope counts as finished, or why it does not; a plain sentence. */
+  reason: string | null;
+  found: number;
+  fetched: number;
+  /** Raw deliveries, repeats included; never a number of events. */
+  received: number;
+  newlyArchived: number;
+  queryCount: number;
+}
+
+export interface CoverageRange {
+  id: number;
+  since: number | null;
+  until: number;
+  status: RangeStatus;
+  found: number;
+  fetched: number;
+  notFetched: number;
+  checkedAt: number | null;
+  kinds: Record<string, number>;
+  strategy: Strategy;
+  /** Why the range counts as complete, or what keeps it from being complete. */
+  reason: string | null;
+  /** Seconds that hold more events than a page can carry (design §3.5). */
+  saturatedSeconds: number[];
+  /** True when Resume can go on with it now. */
+  resumable: boolean;
+  attemptCount: number;
+  queryCount: number;
+}
+
+export interface CoverageRelay {
+  url: string;
+  role: 'write' | 'extra' | 'write+extra' | 'former';
+  historyComplete: boolean;
+  forwardBoundary: number | null;
+  /** Frames that were malformed, wrongly signed, or did not match what was asked. */
+  invalidObservations: number;
+  ranges: CoverageRange[];
+}
+
+export interface CoverageTree {
+  account: string;
+  archive: ArchiveSummary;
+  relays: CoverageRelay[];
+}
+
+export type HealthState = 'healthy' | 'disconnected' | 'degraded' | 'dead' | 'rate-limited';
+
+export interface RelayHealth {
+  url: string;
+  state: HealthState;
+  connected: boolean;
+  consecutiveFailures: number;
+  lastConnectedAt: number | null;
+  lastFailure: string | null;
+  /** When the next connection attempt or request is allowed. */
+  waitingUntil: number | null;
+  /** The largest page that the relay was seen to carry while it held more. */
+  observedCap: number | null;
+  openRequests: number;
+  requestBudget: number;
+  software: string | null;
+  supportedNips: number[];
+  accounts: string[];
+}
+
+export type RelayRunState = 'waiting' | 'connecting' | 'fetching' | 'cooling-down' | RangeStatus | 'cancelled';
+
+export interface RelayProgress {
+  url: string;
+  state: RelayRunState;
+  pages: number;
+  found: number;
+  fetched: number;
+  newlyArchived: number;
+  /** Found events per second over the last seconds. */
+  rate: number;
+  /** The second that the walk has reached. */
+  reachedSecond: number | null;
+  /** The bounds of the range being walked. */
+  since: number | null;
+  until: number | null;
+  waitingUntil: number | null;
+  reason: string | null;
+}
+
+export interface RunProgress {
+  run: number;
+  type: RunType;
+  account: string;
+  startedAt: number;
+  found: number;
+  newlyArchived: number;
+  rate: number;
+  relays: RelayProgress[];
+}
+
+export interface ActivitySnapshot {
+  now: number;
+  /** Runs in progress first, then those that ended during this session, newest first. */
+  runs: RunProgress[];
+  recent: RunSummary[];
+}
+
+export interface RunRelaySummary {
+  url: string;
+  range: number;
+  since: number | null;
+  until: number;
+  status: RangeStatus;
+  found: number;
+  fetched: number;
+  newlyArchived: number;
+  pages: number;
+  reason: string | null;
+}
+
+export interface RunSummary {
+  id: number;
+  type: RunType;
+  account: string;
+  status: RunStatus;
+  startedAt: number;
+  finishedAt: number | null;
+  /** The fixed upper bound T of the run. */
+  boundary: number;
+  limit: number;
+  strategy: StrategyChoice;
+  found: number;
+  newlyArchived: number;
+  resumable: boolean;
+  /** What a person should know about this run, for example that the clock had jumped backwards. */
+  warnings: string[];
+  relays: RunRelaySummary[];
+}
+
+export interface Settings {
+  pageLimit: number;
+  /** Where relay lists are looked up (NIP-65). */
+  indexRelays: string[];
+  theme: 'system' | 'light' | 'dark';
+  /** Open requests per relay connection at the most. */
+  requestBudget: number;
+}
+
+export interface SignedEvent {
+  id: string;
+  pubkey: string;
+  created_at: number;
+  kind: number;
+  tags: string[][];
+  content: string;
+  sig: string;
+}
+
+export interface ArchivedEvent {
+  event: SignedEvent;
+  firstSeenAt: number;
+  /** Relays that returned it, with the latest observation. */
+  seenOn: { url: string; observedAt: number }[];
+}
+
+export interface ApplicationInfo {
+  version: string;
+  host: 'desktop' | 'browser';
+  dataDirectory: string;
+  demo: boolean;
+}
+
+export interface ImportReport {
+  read: number;
+  newlyArchived: number;
+  alreadyArchived: number;
+  /** The first bad lines, by number; `bad` counts all. */
+  problems: { line: number; message: string }[];
+  bad: number;
+}
+
+/** One request, one answer. */
+export interface Methods {
+  'application.info': { args: Record<string, never>; result: ApplicationInfo };
+  'accounts.list': { args: Record<string, never>; result: AccountSummary[] };
+  'accounts.add': {
+    args: { key: string; label?: string; read?: string[]; write?: string[]; extra?: string[] };
+    result: AccountSummary;
+  };
+  'accounts.rename': { args: { account: string; label: string | null }; result: AccountSummary };
+  'accounts.setRelays': { args: { account: string; relays: AccountRelay[] }; result: AccountSummary };
+  'accounts.publishedLists': { args: { account: string }; result: PublishedRelayList[] };
+  /** Looks the NIP-65 list up now; the local list stays as it is. */
+  'accounts.discover': { args: { account: string }; result: PublishedRelayList | null };
+  /** Replaces the local read/write list by the newest published one; extra sources stay. */
+  'accounts.resetRelays': { args: { account: string }; result: AccountSummary };
+  'fetch.start': {
+    args: { account: string; recheck?: boolean; relays?: string[]; limit?: number; strategy?: StrategyChoice };
+    result: { run: number };
+  };
+  /** Without a run: all unfinished ones, of the account when one is given. */
+  'fetch.resume': { args: { run?: number; account?: string; range?: number }; result: { runs: number[] } };
+  'fetch.refetch': { args: { range: number; limit?: number }; result: { run: number } };
+  'runs.cancel': { args: { run: number }; result: { cancelled: boolean } };
+  'runs.list': { args: { account?: string; limit?: number; before?: number }; result: RunSummary[] };
+  'coverage.tree': { args: { account: string }; result: CoverageTree };
+  'coverage.attempts': { args: { range: number }; result: CoverageAttempt[] };
+  'coverage.queries': { args: { attempt: number; offset?: number; limit?: number }; result: CoverageQuery[] };
+  'events.find': { args: { id: string }; result: ArchivedEvent | null };
+  'archive.import': { args: { lines: string }; result: ImportReport };
+  'relays.health': { args: Record<string, never>; result: RelayHealth[] };
+  'settings.get': { args: Record<string, never>; result: Settings };
+  'settings.set': { args: Partial<Settings>; result: Settings };
+  /** Opens an `https:` address outside; everything else is refused. */
+  'application.openExternal': { args: { url: string }; result: { opened: boolean } };
+}
+
+/** A snapshot at once, then a new snapshot whenever something changed, at most four a second. */
+export interface Topics {
+  activity: { args: Record<string, never>; snapshot: ActivitySnapshot };
+  accounts: { args: Record<string, never>; snapshot: AccountSummary[] };
+  coverage: { args: { account: string }; snapshot: CoverageTree };
+  runs: { args: { account?: string }; snapshot: RunSummary[] };
+  relays: { args: Record<string, never>; snapshot: RelayHealth[] };
+  settings: { args: Record<string, never>; snapshot: Settings };
+}
+
+export type Method = keyof Methods;
+export type Topic = keyof Topics;
+
+/** What a transport gives an interface; the same over Electron's IPC and over the loopback WebSocket. */
+export interface HoldfastApi {
+  /** Rejects with a {@link ContractError} as plain data. */
+  call<M extends Method>(method: M, args: Methods[M]['args']): Promise<Methods[M]['result']>;
+  /** Calls `onSnapshot` with every snapshot until the returned function is called. */
+  subscribe<T extends Topic>(
+    topic: T,
+    args: Topics[T]['args'],
+    onSnapshot: (snapshot: Topics[T]['snapshot']) => void,
+    onError?: (error: ContractError) => void,
+  ): () => void;
+}
+
+/** Channel names of the Electron transport. */
+export const CHANNELS = {
+  call: 'holdfast:call',
+  subscribe: 'holdfast:subscribe',
+  unsubscribe: 'holdfast:unsubscribe',
+  update: 'holdfast:update',
+} as const;
+
+/** How a call is answered on either transport: errors travel as data, never as exceptions of the transport. */
+export type CallOutcome = { ok: true; result: unknown } | { ok: false; error: ContractError };
+
+/** One update of a subscription on either transport. */
+export interface SubscriptionUpdate {
+  subscription: number;
+  snapshot?: unknown;
+  error?: ContractError;
+}
+
+/** Frames of the loopback WebSocket, from the interface to the host and back. */
+export type ClientFrame =
+  | { type: 'call'; id: number; method: string; args: unknown }
+  | { type: 'subscribe'; subscription: number; topic: string; args: unknown }
+  | { type: 'unsubscribe'; subscription: number };
+export type HostFrame =
+  | { type: 'result'; id: number; outcome: CallOutcome }
+  | ({ type: 'update' } & SubscriptionUpdate);

@@ -1,0 +1,97 @@
+import { sql, type Transaction } from 'kysely';
+import type { SignedEvent } from '../../preload/contract.ts';
+import type { Tables } from '../database/tables.ts';
+import { contentToColumn } from './event-columns.ts';
+import { indexedTags } from './indexed-tags.ts';
+
+/** What archiving a batch did. */
+export interface StoredBatch {
+  /** Interned ID of every event of the batch, by event ID (hex). */
+  refs: Map<string, number>;
+  /** Refs whose body was not in the archive before. */
+  newlyArchived: Set<number>;
+}
+
+const ROWS_PER_INSERT = 50;
+
+/**
+ * Archives verified events in the transaction of their evidence; an event that is there already stays as it is. The
+ * caller has checked shape, ID and signature: what is stored here is what the archive vouches for.
+ *
+ * @param firstSeenAt Unix seconds.
+ */
+export async function storeEvents(
+  trx: Transaction<Tables>,
+  events: readonly SignedEvent[],
+  firstSeenAt: number,
+): Promise<StoredBatch> {
+  const byId = new Map(events.map((event) => [event.id, event]));
+  const refs = await internEventIds(trx, [...byId.keys()]);
+  const unique = [...byId.values()].map((event) => ({ ref: refOf(refs, event.id), event }));
+  const archived = await archivedRefs(trx, unique.map(({ ref }) => ref));
+  const fresh = unique.filter(({ ref }) => !archived.has(ref));
+  if (fresh.length > 0) {
+    const authors = await internAuthors(trx, [...new Set(fresh.map(({ event }) => event.pubkey))]);
+    for (let start = 0; start < fresh.length; start += ROWS_PER_INSERT) {
+      await trx
+        .insertInto('events')
+        .values(
+          fresh.slice(start, start + ROWS_PER_INSERT).map(({ ref, event }) => ({
+            ref,
+            author: refOf(authors, event.pubkey),
+            kind: event.kind,
+            created_at: event.created_at,
+            sig: Buffer.from(event.sig, 'hex'),
+            tags: JSON.stringify(event.tags),
+            content: contentToColumn(event.content),
+            first_seen_at: firstSeenAt,
+          })),
+        )
+        .execute();
+    }
+    await insertTags(trx, fresh);
+  }
+  return { refs, newlyArchived: new Set(fresh.map(({ ref }) => ref)) };
+}
+
+/** Gives every event ID (64 hex characters) its number, whether or not a body is archived. */
+export async function internEventIds(trx: Transaction<Tables>, ids: readonly string[]): Promise<Map<string, number>> {
+  if (ids.length === 0) return new Map();
+  const list = JSON.stringify(ids);
+  await sql`insert into event_ids (id) select unhex(value) from json_each(${list}) where true on conflict do nothing`.execute(trx);
+  const { rows } = await sql<{ ref: number; id: string }>`
+    select event_ids.ref as ref, list.value as id from json_each(${list}) as list
+    join event_ids on event_ids.id = unhex(list.value)`.execute(trx);
+  return new Map(rows.map((row) => [row.id, row.ref]));
+}
+
+async function internAuthors(trx: Transaction<Tables>, pubkeys: readonly string[]): Promise<Map<string, number>> {
+  const list = JSON.stringify(pubkeys);
+  await sql`insert into authors (pubkey) select unhex(value) from json_each(${list}) where true on conflict do nothing`.execute(trx);
+  const { rows } = await sql<{ id: number; pubkey: string }>`
+    select authors.id as id, list.value as pubkey from json_each(${list}) as list
+    join authors on authors.pubkey = unhex(list.value)`.execute(trx);
+  return new Map(rows.map((row) => [row.pubkey, row.id]));
+}
+
+async function archivedRefs(trx: Transaction<Tables>, refs: readonly number[]): Promise<Set<number>> {
+  const { rows } = await sql<{ ref: number }>`
+    select ref from events where ref in (select value from json_each(${JSON.stringify(refs)}))`.execute(trx);
+  return new Set(rows.map((row) => row.ref));
+}
+
+async function insertTags(trx: Transaction<Tables>, fresh: readonly { ref: number; event: SignedEvent }[]): Promise<void> {
+  const rows = fresh.flatMap(({ ref, event }) =>
+    indexedTags(event).map(({ name, value, isHex }) => [name, value, isHex ? 1 : 0, ref]),
+  );
+  if (rows.length === 0) return;
+  await sql`insert into event_tags (name, value, event_ref)
+    select value ->> 0, iif(value ->> 2, unhex(value ->> 1), value ->> 1), value ->> 3
+    from json_each(${JSON.stringify(rows)}) where true on conflict do nothing`.execute(trx);
+}
+
+function refOf(refs: Map<string, number>, key: string): number {
+  const ref = refs.get(key);
+  if (ref === undefined) throw new Error('an identifier was interned and then not found');
+  return ref;
+}

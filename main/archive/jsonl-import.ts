@@ -1,0 +1,80 @@
+import type { ImportReport, SignedEvent } from '../../preload/contract.ts';
+import type { WritableDatabase } from '../database/database-file.ts';
+import { readSignedEvent } from '../nostr/signed-event.ts';
+import type { EventVerifier } from './event-verifier.ts';
+import { storeEvents } from './event-store.ts';
+
+const BATCH_LINES = 500;
+const LISTED_PROBLEMS = 1000;
+
+export interface JsonlImportOptions {
+  db: WritableDatabase;
+  verifier: EventVerifier;
+  /** Unix seconds. */
+  now: () => number;
+  onProgress?: ((report: ImportReport) => void) | undefined;
+}
+
+/**
+ * Archives the events of JSONL lines. A bad line (no JSON, no event, wrong ID, bad signature) is reported by its number,
+ * counted from 1, and changes nothing else; empty lines are passed over. Imported bodies are no evidence about any relay.
+ */
+export async function importJsonl(
+  lines: AsyncIterable<string> | Iterable<string>,
+  options: JsonlImportOptions,
+): Promise<ImportReport> {
+  const report: ImportReport = { read: 0, newlyArchived: 0, alreadyArchived: 0, problems: [], bad: 0 };
+  let batch: { line: number; event: SignedEvent }[] = [];
+  let number = 0;
+  for await (const line of lines) {
+    number += 1;
+    const text = number === 1 ? line.replace(/^\uFEFF/, '') : line;
+    if (text.trim() === '') continue;
+    report.read += 1;
+    const event = parseLine(text);
+    if (typeof event === 'string') addProblem(report, number, event);
+    else batch.push({ line: number, event });
+    if (batch.length >= BATCH_LINES) {
+      await archiveBatch(batch, report, options);
+      batch = [];
+    }
+  }
+  await archiveBatch(batch, report, options);
+  report.problems.sort((a, b) => a.line - b.line);
+  return report;
+}
+
+function parseLine(text: string): SignedEvent | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return 'is no JSON';
+  }
+  return readSignedEvent(value) ?? 'is no signed event: a field is missing or has the wrong form';
+}
+
+async function archiveBatch(
+  batch: readonly { line: number; event: SignedEvent }[],
+  report: ImportReport,
+  { db, verifier, now, onProgress }: JsonlImportOptions,
+): Promise<void> {
+  if (batch.length === 0) return;
+  const verdicts = await verifier.verify(batch.map(({ event }) => event));
+  const good: SignedEvent[] = [];
+  batch.forEach(({ line, event }, index) => {
+    const verdict = verdicts[index];
+    if (verdict === 'valid') good.push(event);
+    else if (verdict === 'wrong-id') addProblem(report, line, 'has an ID that does not belong to its text');
+    else addProblem(report, line, 'has a signature that does not hold');
+  });
+  const stored = await db.transaction().execute((trx) => storeEvents(trx, good, now()));
+  report.newlyArchived += stored.newlyArchived.size;
+  report.alreadyArchived += good.length - stored.newlyArchived.size;
+  onProgress?.(report);
+}
+
+function addProblem(report: ImportReport, line: number, message: string): void {
+  report.bad += 1;
+  if (report.problems.length < LISTED_PROBLEMS) report.problems.push({ line, message });
+}

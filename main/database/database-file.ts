@@ -1,0 +1,161 @@
+import BetterSqlite3 from 'better-sqlite3';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Kysely, type LogEvent } from 'kysely';
+import { Fault } from '../platform/fault.ts';
+import { lockDataDirectory, unusable, type DataDirectoryLock } from './data-directory-lock.ts';
+import { HoldfastDialect } from './kysely-dialect.ts';
+import { migrateToNewest, readAppliedMigrations, refuseNewerDatabase } from './migrate.ts';
+import { StatementCache } from './statement-cache.ts';
+import type { Tables } from './tables.ts';
+
+/** A handle that may write. Only the owner of the data directory has one. */
+export type WritableDatabase = Kysely<Tables>;
+
+/** A handle that only answers: the type leaves out everything that changes rows. */
+export type ReadableDatabase = Pick<Kysely<Tables>, 'selectFrom' | 'selectNoFrom' | 'with' | 'fn' | 'getExecutor'>;
+
+export interface OpenDatabase {
+  db: WritableDatabase;
+  path: string;
+  /** The copy made before a database with rows was migrated, when one was made now. */
+  copyBeforeMigration: string | null;
+  close(): Promise<void>;
+}
+
+export interface DatabaseOptions {
+  directory: string;
+  /** Unix milliseconds, for the name of a copy. */
+  nowMs: number;
+  log?: (line: string) => void;
+}
+
+export const DATABASE_FILE = 'holdfast.db';
+const SLOW_QUERY_MS = 100;
+
+/**
+ * Opens the archive as its owner: creates the directory and the file when missing, takes the lock, brings the schema
+ * to the newest migration (after copying a database that has rows).
+ *
+ * @throws Fault `data-directory-unusable`, `data-directory-in-use`, `database-newer`, `database-damaged`; nothing was changed then.
+ */
+export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
+  const { directory } = options;
+  try {
+    mkdirSync(directory, { recursive: true });
+  } catch (error) {
+    throw unusable(directory, error);
+  }
+  const lock = lockDataDirectory(directory);
+  const path = join(directory, DATABASE_FILE);
+  try {
+    const connection = connect(path, directory, false);
+    return await prepare(connection, path, lock, options);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+async function prepare(
+  connection: BetterSqlite3.Database,
+  path: string,
+  lock: DataDirectoryLock,
+  options: DatabaseOptions,
+): Promise<OpenDatabase> {
+  const db = kyselyOver(connection, options.log);
+  try {
+    const copyBeforeMigration = await migrateToNewest({ db, connection, path, nowMs: options.nowMs, log: options.log });
+    return {
+      db,
+      path,
+      copyBeforeMigration,
+      async close() {
+        await db.destroy();
+        if (connection.open) connection.close();
+        lock.release();
+      },
+    };
+  } catch (error) {
+    if (connection.open) connection.close();
+    throw damagedOr(error, path);
+  }
+}
+
+/**
+ * Opens the archive beside its owner, read only.
+ *
+ * @throws Fault `not-found` when there is no archive yet, `database-newer`, `database-damaged`, and `data-directory-in-use` while
+ * the owner still migrates it.
+ */
+export function openDatabaseForReading(options: DatabaseOptions): OpenDatabase {
+  const path = join(options.directory, DATABASE_FILE);
+  if (!existsSync(path)) {
+    throw new Fault('not-found', `There is no archive in ${options.directory} yet.`, { directory: options.directory });
+  }
+  const connection = connect(path, options.directory, true);
+  try {
+    const { applied, missing } = readAppliedMigrations(connection);
+    refuseNewerDatabase(applied, path);
+    if (missing.length > 0) {
+      throw new Fault('data-directory-in-use', 'The archive is being brought to a newer version by another Holdfast.', null);
+    }
+  } catch (error) {
+    connection.close();
+    throw damagedOr(error, path);
+  }
+  const db = kyselyOver(connection, options.log);
+  return {
+    db,
+    path,
+    copyBeforeMigration: null,
+    async close() {
+      await db.destroy();
+      if (connection.open) connection.close();
+    },
+  };
+}
+
+function connect(path: string, directory: string, readonly: boolean): BetterSqlite3.Database {
+  let connection: BetterSqlite3.Database;
+  try {
+    connection = new BetterSqlite3(path, { timeout: 5000, readonly });
+  } catch (error) {
+    throw unusable(directory, error);
+  }
+  try {
+    if (!readonly) {
+      connection.pragma('journal_mode = WAL');
+      // With WAL, NORMAL survives a crash of the process at any point and keeps transactions whole on power loss.
+      connection.pragma('synchronous = NORMAL');
+      connection.pragma('foreign_keys = ON');
+    }
+    connection.pragma('cache_size = -65536');
+    connection.pragma('temp_store = MEMORY');
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw damagedOr(error, path);
+  }
+}
+
+function kyselyOver(connection: BetterSqlite3.Database, log: ((line: string) => void) | undefined): Kysely<Tables> {
+  return new Kysely<Tables>({
+    dialect: new HoldfastDialect({ database: new StatementCache(connection) }),
+    ...(log === undefined ? {} : { log: (event: LogEvent) => reportSlowQuery(event, log) }),
+  });
+}
+
+function reportSlowQuery(event: LogEvent, log: (line: string) => void): void {
+  if (event.level === 'query' && event.queryDurationMillis > SLOW_QUERY_MS) {
+    log(`slow query, ${Math.round(event.queryDurationMillis)} ms: ${event.query.sql.slice(0, 200)}`);
+  }
+}
+
+function damagedOr(error: unknown, path: string): unknown {
+  if (error instanceof Fault || !(error instanceof BetterSqlite3.SqliteError)) return error;
+  if (error.code === 'SQLITE_NOTADB' || error.code.startsWith('SQLITE_CORRUPT')) {
+    return new Fault('database-damaged', `${path} is not a readable Holdfast database: ${error.message}`, { path }, error);
+  }
+  return new Fault('storage', `The database ${path} could not be opened: ${error.message}`, { path }, error);
+}

@@ -1,0 +1,132 @@
+import type { Generated } from 'kysely';
+import type { QueryEnding, RangeStatus, RunStatus, RunType, Strategy, StrategyChoice } from '../../preload/contract.ts';
+
+/**
+ * Row types of the current schema. What a row *means* stands beside each table in `migrations/`; the types of foreign
+ * values (relay words, JSON columns) are text here and are parsed by the module that owns the table.
+ */
+export interface Tables {
+  accounts: AccountsTable;
+  account_relays: AccountRelaysTable;
+  relays: RelaysTable;
+  event_ids: { ref: Generated<number>; id: Buffer };
+  authors: { id: Generated<number>; pubkey: Buffer };
+  events: EventsTable;
+  event_tags: { name: string; value: string | Buffer; event_ref: number };
+  nip65_versions: { account_id: number; event_ref: number; seen_at: number };
+  settings: { name: string; value: string };
+  runs: RunsTable;
+  ranges: RangesTable;
+  attempts: AttemptsTable;
+  queries: QueriesTable;
+  evidence: { walk_id: number; event_ref: number; query_id: number };
+  walk_kinds: { walk_id: number; kind: number; found: number };
+  fetch_state: FetchStateTable;
+}
+
+interface AccountsTable {
+  id: Generated<number>;
+  /** 64 hex characters. */
+  pubkey: string;
+  label: string | null;
+  signer_ref: string | null;
+  created_at: number;
+}
+
+interface AccountRelaysTable {
+  account_id: number;
+  relay_id: number;
+  url: string;
+  read: number;
+  write: number;
+  extra: number;
+  position: number;
+}
+
+interface RelaysTable {
+  id: Generated<number>;
+  key: string;
+  url: string;
+  observed_cap: number | null;
+  accepted_limit: number | null;
+}
+
+interface EventsTable {
+  ref: number;
+  author: number;
+  kind: number;
+  created_at: number;
+  sig: Buffer;
+  tags: string;
+  content: string | Buffer;
+  first_seen_at: number;
+}
+
+interface RunsTable {
+  id: Generated<number>;
+  account_id: number;
+  type: RunType;
+  status: RunStatus;
+  strategy: StrategyChoice;
+  page_limit: number;
+  boundary: number;
+  sources: string;
+  warnings: Generated<string>;
+  started_at: number;
+  finished_at: number | null;
+  cancel_requested_at: number | null;
+}
+
+interface RangesTable {
+  id: Generated<number>;
+  account_id: number;
+  relay_id: number;
+  filter: string;
+  since: number | null;
+  until: number;
+}
+
+interface AttemptsTable {
+  id: Generated<number>;
+  range_id: number;
+  run_id: number;
+  walk_id: number;
+  prior_id: number | null;
+  continued: number;
+  strategy: Strategy;
+  status: RangeStatus;
+  page_limit: number;
+  cursor: number | null;
+  checkpoint: string;
+  reason: string | null;
+  pages: Generated<number>;
+  found: Generated<number>;
+  fetched: Generated<number>;
+  received: Generated<number>;
+  newly_archived: Generated<number>;
+  invalid: Generated<number>;
+  started_at: number;
+  completed_at: number | null;
+}
+
+interface QueriesTable {
+  id: Generated<number>;
+  attempt_id: number;
+  type: 'REQ' | 'NEG';
+  request: string;
+  sent_at_ms: number;
+  completed_at_ms: number;
+  ending: QueryEnding;
+  message: string | null;
+  received: number;
+  valid: number;
+  unique_count: number;
+  new_count: number;
+}
+
+interface FetchStateTable {
+  account_id: number;
+  relay_id: number;
+  history_complete: number;
+  forward_boundary: number | null;
+}

@@ -1,0 +1,89 @@
+import type { QueryEnding, SignedEvent } from '../../preload/contract.ts';
+
+/** A NIP-01 filter. Tag filters are keyed `#x`. */
+export interface RelayFilter {
+  ids?: string[];
+  authors?: string[];
+  kinds?: number[];
+  since?: number;
+  until?: number;
+  limit?: number;
+  [tag: `#${string}`]: string[];
+}
+
+/** Why a relay could not be asked at all. Nothing was sent, so nothing is concluded about what it holds. */
+export type ConnectionFailureCode =
+  | 'name-not-resolved'
+  | 'refused'
+  | 'unreachable'
+  | 'bad-certificate'
+  | 'http-status'
+  | 'not-a-relay'
+  | 'connect-timeout'
+  | 'closed-early'
+  | 'cancelled';
+
+export interface ConnectionFailure {
+  code: ConnectionFailureCode;
+  /** One plain sentence, with the relay's or the system's own words in it. */
+  message: string;
+}
+
+/**
+ * What came of one REQ. Only `eose`, `eose-finish` and `eose-more` say that the relay finished its answer; every other
+ * ending licenses no conclusion about events that did not arrive.
+ */
+export interface QueryOutcome {
+  ending: QueryEnding;
+  /** The relay's own words (CLOSED, NOTICE, close reason), or why we ended it ourselves. */
+  message: string | null;
+  sentAtMs: number;
+  completedAtMs: number;
+  /** EVENT frames for this subscription, repeats and invalid ones included. */
+  received: number;
+  /** Frames for this subscription that were no event at all (wrong shape); included in `received`. */
+  malformed: number;
+  bytes: number;
+}
+
+export type QueryResult = { sent: true; outcome: QueryOutcome } | { sent: false; failure: ConnectionFailure };
+
+export interface QueryOptions {
+  /** Called for every frame that has the shape of an event; ID, signature and filter are not checked yet. */
+  onEvent: (event: SignedEvent) => void;
+  /** Cancels waiting and asking: the query ends `cancelled` and the subscription is closed. */
+  signal?: AbortSignal;
+  /** Without any frame of this subscription for this long, the query ends `timeout`. Default 30 000. */
+  idleTimeoutMs?: number;
+  /** More events than this end the query as `failed`: protects memory. Default: five times the limit, at least 1 000. */
+  maxEvents?: number;
+  /** More bytes than this end the query as `failed`. Default 64 MiB. */
+  maxBytes?: number;
+  /** Called when the query has to wait (cool-down, backoff, pacing, budget), and with null when it goes on. */
+  onWaiting?: (waiting: { untilMs: number | null; reason: string } | null) => void;
+}
+
+/** A relay's reason, split once by the NIP-01 prefix. `text` is the whole of the relay's words. */
+export interface RelayReason {
+  prefix:
+    | 'auth-required'
+    | 'restricted'
+    | 'rate-limited'
+    | 'duplicate'
+    | 'pow'
+    | 'blocked'
+    | 'invalid'
+    | 'unsupported'
+    | 'mute'
+    | 'error'
+    | null;
+  text: string;
+}
+
+/** What came of one EVENT frame. `unknown` (time-out, disconnect) decides nothing: read-back does. */
+export type PublishOutcome =
+  | { state: 'accepted'; duplicate: boolean; reason: RelayReason; sentAtMs: number; completedAtMs: number }
+  | { state: 'rejected'; lasting: boolean; reason: RelayReason; sentAtMs: number; completedAtMs: number }
+  | { state: 'unknown'; cause: 'timeout' | 'disconnect' | 'cancelled'; message: string; sentAtMs: number };
+
+export type PublishResult = { sent: true; outcome: PublishOutcome } | { sent: false; failure: ConnectionFailure };

@@ -1,0 +1,227 @@
+import { sql, type Kysely } from 'kysely';
+import type { Migration } from 'kysely/migration';
+
+/**
+ * Range history (runs, ranges, attempts, queries, evidence, fetch state) and the packed archive.
+ *
+ * Nothing of the first version is dropped: what changes shape stays beside the new tables under a `legacy_` name.
+ * Its claims are not turned into ranges here, because the old data holds no bounds and no completion times to
+ * support them.
+ */
+export const rangeHistory: Migration = {
+  async up(db: Kysely<unknown>) {
+    for (const table of ['account_relays', 'events', 'operations', 'presence', 'coverage']) {
+      await sql`alter table ${sql.table(table)} rename to ${sql.table(`legacy_${table}`)}`.execute(db);
+    }
+    await createRelays(db);
+    await createArchive(db);
+    await createRangeHistory(db);
+    await carryAccountRelaysOver(db);
+  },
+};
+
+async function createRelays(db: Kysely<unknown>): Promise<void> {
+  // A relay, once, by its canonical key. The hints beside it were observed and guide how it is asked; none of them is
+  // evidence about what it holds: `observed_cap` is the largest page it carried while it held more, `accepted_limit`
+  // the limit it took after refusing a larger one.
+  await sql`create table relays (
+    id integer primary key,
+    key text not null unique,
+    url text not null,
+    observed_cap integer,
+    accepted_limit integer
+  ) strict`.execute(db);
+  // The roles a relay has for an account, with the URL as it was written. Read-only relays are not fetched; an extra
+  // source is fetched and never written to.
+  await sql`create table account_relays (
+    account_id integer not null references accounts(id),
+    relay_id integer not null references relays(id),
+    url text not null,
+    read integer not null,
+    write integer not null,
+    extra integer not null,
+    position integer not null,
+    primary key (account_id, relay_id)
+  ) strict, without rowid`.execute(db);
+}
+
+async function createArchive(db: Kysely<unknown>): Promise<void> {
+  // Every event ID that was ever named to us, with or without a body, interned so that evidence stays small.
+  await sql`create table event_ids (
+    ref integer primary key,
+    id blob not null unique check (length(id) = 32)
+  ) strict`.execute(db);
+  await sql`create table authors (
+    id integer primary key,
+    pubkey blob not null unique check (length(pubkey) = 32)
+  ) strict`.execute(db);
+  // A row is a body whose ID and signature were verified. Columns hold the signed event losslessly: `tags` is JSON;
+  // `content` is text, or, when it cannot be UTF-8 (an unpaired surrogate), the JSON string as a blob.
+  await sql`create table events (
+    ref integer primary key references event_ids(ref),
+    author integer not null references authors(id),
+    kind integer not null,
+    created_at integer not null,
+    sig blob not null check (length(sig) = 64),
+    tags text not null,
+    content any not null,
+    first_seen_at integer not null
+  ) strict`.execute(db);
+  await sql`create index events_by_author_and_time on events (author, created_at)`.execute(db);
+  await sql`create index events_by_time on events (created_at)`.execute(db);
+  // The first value of every single-letter tag; 64 hex characters are stored as 32 bytes.
+  await sql`create table event_tags (
+    name text not null,
+    value any not null,
+    event_ref integer not null references events(ref),
+    primary key (name, value, event_ref)
+  ) strict, without rowid`.execute(db);
+  // Relay lists (NIP-65) as they were found; the newest by created_at, then lowest ID, is the published one.
+  await sql`create table nip65_versions (
+    account_id integer not null references accounts(id),
+    event_ref integer not null references events(ref),
+    seen_at integer not null,
+    primary key (account_id, event_ref)
+  ) strict, without rowid`.execute(db);
+  await sql`create table settings (
+    name text primary key,
+    value text not null
+  ) strict, without rowid`.execute(db);
+}
+
+async function createRangeHistory(db: Kysely<unknown>): Promise<void> {
+  // One user command. `boundary` is T, the fixed upper bound; `page_limit`, `strategy` and `sources` are the snapshot
+  // that Resume goes by. `cancel_requested_at` is how another process asks the owner to stop it.
+  await sql`create table runs (
+    id integer primary key,
+    account_id integer not null references accounts(id),
+    type text not null check (type in ('fetch', 'recheck', 'refetch', 'sync', 'legacy-resume')),
+    status text not null check (status in ('active', 'complete', 'partial', 'failed', 'cancelled')),
+    strategy text not null,
+    page_limit integer not null,
+    boundary integer not null,
+    sources text not null,
+    warnings text not null default '[]',
+    started_at integer not null,
+    finished_at integer,
+    cancel_requested_at integer
+  ) strict`.execute(db);
+  await sql`create index runs_by_account on runs (account_id, id)`.execute(db);
+  // A logical scope on one relay: filter, since (null is Beginning), until. It has no status of its own: the latest
+  // attempt tells how it stands.
+  await sql`create table ranges (
+    id integer primary key,
+    account_id integer not null references accounts(id),
+    relay_id integer not null references relays(id),
+    filter text not null,
+    since integer,
+    until integer not null
+  ) strict`.execute(db);
+  await sql`create index ranges_by_scope on ranges (account_id, relay_id, until)`.execute(db);
+  // One try at a range. A try that goes on from the cursor of an interrupted one belongs to the same walk: `walk_id`
+  // is the first attempt of the chain, `prior_id` the attempt continued or repeated. Counters are those of the walk
+  // up to this attempt, except received and newly_archived, which are this attempt's own.
+  // status 'complete' means that the whole scope was covered by the walk: only then it is an inventory.
+  await sql`create table attempts (
+    id integer primary key,
+    range_id integer not null references ranges(id),
+    run_id integer not null references runs(id),
+    walk_id integer not null,
+    prior_id integer references attempts(id),
+    continued integer not null,
+    strategy text not null check (strategy in ('negentropy', 'paging', 'legacy-windows')),
+    status text not null check (status in ('active', 'complete', 'partial', 'failed')),
+    page_limit integer not null,
+    cursor integer,
+    checkpoint text not null,
+    reason text,
+    pages integer not null default 0,
+    found integer not null default 0,
+    fetched integer not null default 0,
+    received integer not null default 0,
+    newly_archived integer not null default 0,
+    invalid integer not null default 0,
+    started_at integer not null,
+    completed_at integer
+  ) strict`.execute(db);
+  await sql`create index attempts_by_range on attempts (range_id, id)`.execute(db);
+  await sql`create index attempts_by_run on attempts (run_id)`.execute(db);
+  await sql`create index attempts_active on attempts (status) where status = 'active'`.execute(db);
+  // One REQ or NEG session: exactly what was sent, when, how it ended, in the relay's own words. Times in
+  // milliseconds, because evidence is ordered by them.
+  await sql`create table queries (
+    id integer primary key,
+    attempt_id integer not null references attempts(id),
+    type text not null check (type in ('REQ', 'NEG')),
+    request text not null,
+    sent_at_ms integer not null,
+    completed_at_ms integer not null,
+    ending text not null,
+    message text,
+    received integer not null,
+    valid integer not null,
+    unique_count integer not null,
+    new_count integer not null
+  ) strict`.execute(db);
+  await sql`create index queries_by_attempt on queries (attempt_id, id)`.execute(db);
+  // Positive evidence: in this walk, this query returned the event in a matching, validly signed body. Rows are kept
+  // once per walk; a repeat on the boundary second is no second find.
+  await sql`create table evidence (
+    walk_id integer not null references attempts(id),
+    event_ref integer not null references event_ids(ref),
+    query_id integer not null references queries(id),
+    primary key (walk_id, event_ref)
+  ) strict, without rowid`.execute(db);
+  await sql`create index evidence_by_event on evidence (event_ref)`.execute(db);
+  // Found events of a walk by kind.
+  await sql`create table walk_kinds (
+    walk_id integer not null references attempts(id),
+    kind integer not null,
+    found integer not null,
+    primary key (walk_id, kind)
+  ) strict, without rowid`.execute(db);
+  // Per account and source relay: whether initial history finished, and up to which second everything was asked.
+  // The two are apart: finished history does not make later fetching needless.
+  await sql`create table fetch_state (
+    account_id integer not null references accounts(id),
+    relay_id integer not null references relays(id),
+    history_complete integer not null default 0,
+    forward_boundary integer,
+    primary key (account_id, relay_id)
+  ) strict, without rowid`.execute(db);
+}
+
+/** Relay URLs of the first version that parse get their canonical relay; the others stay in the legacy table. */
+async function carryAccountRelaysOver(db: Kysely<unknown>): Promise<void> {
+  const { rows } = await sql<{
+    account_id: number;
+    url: string;
+    read: number;
+    write: number;
+    extra: number;
+  }>`select account_id, url, read, write, extra from legacy_account_relays order by account_id, rowid`.execute(db);
+  let position = 0;
+  for (const row of rows) {
+    const key = canonicalKey(row.url);
+    if (key === null) continue;
+    await sql`insert into relays (key, url) values (${key}, ${row.url.trim()}) on conflict do nothing`.execute(db);
+    await sql`insert into account_relays (account_id, relay_id, url, read, write, extra, position)
+      select ${row.account_id}, id, ${row.url.trim()}, ${row.read ? 1 : 0}, ${row.write ? 1 : 0}, ${row.extra ? 1 : 0}, ${position++}
+      from relays where key = ${key}
+      on conflict do update set read = max(read, excluded.read), write = max(write, excluded.write),
+        extra = max(extra, excluded.extra)`.execute(db);
+  }
+}
+
+/** The relay key as this migration defined it; frozen here so that the migration never changes its result. */
+function canonicalKey(text: string): string | null {
+  let url: URL;
+  try {
+    url = new URL(text.trim());
+  } catch {
+    return null;
+  }
+  if ((url.protocol !== 'ws:' && url.protocol !== 'wss:') || url.username !== '' || url.password !== '') return null;
+  const path = url.pathname === '/' ? '' : url.pathname;
+  return `${url.protocol}//${url.host}${path}${url.search}`;
+}

@@ -393,5 +393,4 @@ export type ClientFrame =
   | { type: 'subscribe'; subscription: number; topic: string; args: unknown }
   | { type: 'unsubscribe'; subscription: number };
 export type HostFrame =
-  | { type: 'result'; id: number; outcome: CallOutcome }
-  | ({ type: 'update' } & SubscriptionUpdate);
+  { type: 'result'; id: number; outcome: CallOutcome } | ({ type: 'update' } & SubscriptionUpdate);

@@ -24,6 +24,8 @@ export function validateTopicArguments<T extends Topic>(topic: T, args: unknown)
 }
 
 function validate<Args>(name: string, schema: v.GenericSchema<unknown, Args>, args: unknown): Args {
+  // To the schema library a list is an object too.
+  if (Array.isArray(args)) throw new Fault('invalid-argument', `${name}: expected named arguments, not a list.`);
   const parsed = v.safeParse(schema, withoutUndefined(args), { abortEarly: true });
   if (parsed.success) return parsed.output;
   const [issue] = parsed.issues;
@@ -37,6 +39,6 @@ function validate<Args>(name: string, schema: v.GenericSchema<unknown, Args>, ar
 
 /** JSON drops properties that are `undefined` and structured cloning keeps them; both transports shall mean the same. */
 function withoutUndefined(args: unknown): unknown {
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) return args;
+  if (typeof args !== 'object' || args === null) return args;
   return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
 }

@@ -1,0 +1,4 @@
+import { contextBridge, ipcRenderer } from 'electron';
+import { createBridgeApi } from './bridge-api.ts';
+
+contextBridge.exposeInMainWorld('holdfast', createBridgeApi(ipcRenderer));

@@ -1,0 +1,86 @@
+import type { CoverageAttempt, CoverageRange, CoverageRelay, CoverageTree } from '../../preload/contract.ts';
+import { formatCount, formatDate, formatQuantity, formatTime, singleLine } from './plain-text.ts';
+import type { Session } from './session.ts';
+import { alignedLines, tableLines } from './text-table.ts';
+
+const INDENT = '  ';
+const DETAIL_INDENT = '         ';
+
+/** The coverage tree for a person: relays, their ranges in one table, and under each range what it rests on. */
+export async function* coverageLines(session: Session, tree: CoverageTree, name: string): AsyncGenerator<string> {
+  const { events, oldest, newest } = tree.archive;
+  const span = events === 0 ? '' : `, ${formatDate(oldest)} to ${formatDate(newest)}`;
+  yield `${name}: ${formatQuantity(events, 'event')} archived${span}\n`;
+  if (tree.relays.length === 0)
+    yield '\nNo relays to fetch from. Add some with: holdfast account relays KEY --write URL\n';
+
+  // One table over all relays, so that the columns of all of them stand in line.
+  const [title = '', ...rows] = rangeTable(tree.relays.flatMap((relay) => relay.ranges));
+  let next = 0;
+  for (const relay of tree.relays) {
+    yield `\n${relayLine(relay)}\n`;
+    if (relay.ranges.length === 0) yield `${INDENT}nothing was fetched yet\n`;
+    else yield `${INDENT}${title}\n`;
+    for (const range of relay.ranges) {
+      yield `${INDENT}${rows[next++] ?? ''}\n`;
+      for (const line of await rangeDetails(session, range)) yield `${DETAIL_INDENT}${line}\n`;
+    }
+  }
+}
+
+function relayLine(relay: CoverageRelay): string {
+  const facts = [relay.role, relay.historyComplete ? 'history complete' : 'history not complete'];
+  if (relay.forwardBoundary !== null) facts.push(`newer events fetched up to ${formatTime(relay.forwardBoundary)}`);
+  if (relay.invalidObservations > 0) facts.push(formatQuantity(relay.invalidObservations, 'invalid observation'));
+  return `${singleLine(relay.url)} (${facts.join(', ')})`;
+}
+
+function rangeTable(ranges: readonly CoverageRange[]): string[] {
+  return tableLines(
+    [
+      { title: 'range', align: 'right' },
+      { title: 'from' },
+      { title: 'to' },
+      { title: 'status' },
+      { title: 'found', align: 'right' },
+      { title: 'fetched', align: 'right' },
+      { title: 'not fetched', align: 'right' },
+      { title: 'checked' },
+      { title: 'strategy' },
+    ],
+    ranges.map((range) => [
+      String(range.id),
+      formatTime(range.since, 'Beginning'),
+      formatTime(range.until),
+      range.status,
+      formatCount(range.found),
+      formatCount(range.fetched),
+      formatCount(range.notFetched),
+      formatTime(range.checkedAt, 'never'),
+      range.strategy,
+    ]),
+  );
+}
+
+async function rangeDetails(session: Session, range: CoverageRange): Promise<string[]> {
+  const lines: string[] = [];
+  if (range.reason !== null) lines.push(singleLine(range.reason));
+  const kinds = Object.entries(range.kinds).sort(([a, many], [b, few]) => few - many || Number(a) - Number(b));
+  if (kinds.length > 0) {
+    lines.push(`kinds  ${kinds.map(([kind, count]) => `${kind}: ${formatCount(count)}`).join('  ')}`);
+  }
+  const attempts = await session.call('coverage.attempts', { range: range.id });
+  return [...lines, ...alignedLines([{}, {}, {}, {}, { align: 'right' }, {}, {}], attempts.map(attemptCells))];
+}
+
+function attemptCells(attempt: CoverageAttempt): string[] {
+  return [
+    `attempt ${attempt.id}`,
+    `run ${attempt.run}`,
+    formatTime(attempt.startedAt),
+    attempt.status,
+    formatQuantity(attempt.queryCount, 'query', 'queries'),
+    `limit ${formatCount(attempt.limit)}`,
+    attempt.prior === null ? '' : `${attempt.continued ? 'continues' : 'repeats'} attempt ${attempt.prior}`,
+  ];
+}

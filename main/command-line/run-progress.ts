@@ -1,0 +1,110 @@
+import type { RelayProgress, RunProgress } from '../../preload/contract.ts';
+import { nowSeconds } from '../platform/clock.ts';
+import { formatCount, formatDuration, formatQuantity, formatTime, singleLine } from './plain-text.ts';
+import type { Invocation, Session } from './session.ts';
+import { alignedLines } from './text-table.ts';
+
+/** Between two updates for a script or a terminal: at most four a second. */
+const LIVE_INTERVAL_MS = 250;
+/** Between two updates that stay on the screen or in a log file. */
+const PLAIN_INTERVAL_MS = 10_000;
+
+/**
+ * Shows what the given runs do until the returned function is called: JSON lines for a script, one redrawn line per
+ * relay on a terminal, an occasional line per relay elsewhere, nothing when quiet.
+ */
+export function showProgress(invocation: Invocation, session: Session, runs: readonly number[]): () => void {
+  const { messages, host } = invocation;
+  if (messages.quiet) return () => undefined;
+  const activity = session.engine.topics.activity;
+  const interval = messages.json || messages.redrawable ? LIVE_INTERVAL_MS : PLAIN_INTERVAL_MS;
+  let isShowing = true;
+  let isWaiting = false;
+  let hasChanged = true;
+  let linesOnScreen = 0;
+
+  const show = async (): Promise<void> => {
+    const snapshot = await activity.snapshot({});
+    if (!isShowing) return;
+    const shown = snapshot.runs.filter((run) => runs.includes(run.run));
+    if (messages.json) {
+      for (const run of shown) messages.event(progressEvent(run));
+    } else if (messages.redrawable) {
+      const lines = progressLines(shown, nowSeconds(host.clock)).map((line) => fitted(line, messages.columns));
+      messages.raw(`${eraseLines(linesOnScreen)}${lines.map((line) => `${line}\n`).join('')}`);
+      linesOnScreen = lines.length;
+    } else {
+      for (const line of progressLines(shown, nowSeconds(host.clock))) messages.note(line);
+    }
+  };
+
+  // One update at a time, then a pause: however fast things change, nothing piles up.
+  let cancelPause: () => void = () => undefined;
+  const update = (): void => {
+    hasChanged = true;
+    if (isWaiting || !isShowing) return;
+    isWaiting = true;
+    hasChanged = false;
+    show()
+      // Progress is a courtesy; that it cannot be shown must not end the run.
+      .catch(() => undefined)
+      .finally(() => {
+        if (isShowing) cancelPause = host.clock.after(interval, afterPause);
+      });
+  };
+  const afterPause = (): void => {
+    isWaiting = false;
+    if (hasChanged) update();
+  };
+
+  const unsubscribe = activity.onDidChange(update);
+  update();
+  return () => {
+    isShowing = false;
+    cancelPause();
+    unsubscribe();
+    if (linesOnScreen > 0) messages.raw(eraseLines(linesOnScreen));
+  };
+}
+
+function progressEvent(run: RunProgress): Record<string, unknown> {
+  const { relays, found, newlyArchived, rate, account } = run;
+  return { type: 'progress', run: run.run, account, found, newlyArchived, rate, relays };
+}
+
+function progressLines(runs: readonly RunProgress[], now: number): string[] {
+  const right = { align: 'right' } as const;
+  return alignedLines(
+    [{}, {}, right, right, right, right, {}],
+    runs.flatMap((run) => run.relays.map((relay) => relayCells(relay, now))),
+  );
+}
+
+function relayCells(relay: RelayProgress, now: number): string[] {
+  const remarks: string[] = [];
+  if (relay.waitingUntil !== null && relay.waitingUntil > now) {
+    remarks.push(`waits ${formatDuration(relay.waitingUntil - now)}`);
+  }
+  if (relay.reachedSecond !== null) remarks.push(`reached ${formatTime(relay.reachedSecond)}`);
+  if (relay.reason !== null) remarks.push(singleLine(relay.reason));
+  return [
+    singleLine(relay.url),
+    relay.state,
+    formatQuantity(relay.pages, 'page'),
+    `found ${formatCount(relay.found)}`,
+    `new ${formatCount(relay.newlyArchived)}`,
+    `${formatCount(Math.round(relay.rate))}/s`,
+    remarks.join(', '),
+  ];
+}
+
+/** A line that wraps would break the redrawing, so it is cut where the terminal ends. */
+function fitted(line: string, columns: number): string {
+  const characters = [...line];
+  return characters.length < columns ? line : `${characters.slice(0, Math.max(0, columns - 2)).join('')}…`;
+}
+
+/** Moves the cursor up over `count` lines and clears from there on. */
+function eraseLines(count: number): string {
+  return count === 0 ? '' : `\u001b[${count}A\u001b[0J`;
+}

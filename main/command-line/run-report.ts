@@ -1,0 +1,101 @@
+import type { RunSummary } from '../../preload/contract.ts';
+import { formatCount, formatDuration, formatTime, singleLine } from './plain-text.ts';
+import { tableLines } from './text-table.ts';
+
+/** A run as the scripts of the command line get it; times in Unix seconds, `since: null` is Beginning. */
+export function runDocument(run: RunSummary): Record<string, unknown> {
+  return {
+    run: run.id,
+    type: run.type,
+    account: run.account,
+    status: run.status,
+    startedAt: run.startedAt,
+    finishedAt: run.finishedAt,
+    boundary: run.boundary,
+    limit: run.limit,
+    strategy: run.strategy,
+    found: run.found,
+    newlyArchived: run.newlyArchived,
+    resumable: run.resumable,
+    warnings: run.warnings,
+    relays: run.relays.map((relay) => ({
+      url: relay.url,
+      range: relay.range,
+      since: relay.since,
+      until: relay.until,
+      status: relay.status,
+      found: relay.found,
+      fetched: relay.fetched,
+      newlyArchived: relay.newlyArchived,
+      pages: relay.pages,
+      reason: relay.reason,
+    })),
+  };
+}
+
+/** How a run ended, for a person: one sentence, then a line per relay and range. */
+export function runReportLines(run: RunSummary, accountName: string): string[] {
+  const took = run.finishedAt === null ? '' : ` after ${formatDuration(run.finishedAt - run.startedAt)}`;
+  const lines = [
+    `Run ${run.id}, ${run.type} of ${accountName}: ${run.status}${took}. ` +
+      `Found ${formatCount(run.found)}, newly archived ${formatCount(run.newlyArchived)}.`,
+  ];
+  if (run.relays.length > 0) {
+    const table = tableLines(
+      [
+        { title: 'relay' },
+        { title: 'range', align: 'right' },
+        { title: 'from' },
+        { title: 'to' },
+        { title: 'status' },
+        { title: 'found', align: 'right' },
+        { title: 'fetched', align: 'right' },
+        { title: 'new', align: 'right' },
+        { title: 'pages', align: 'right' },
+        { title: 'reason' },
+      ],
+      run.relays.map((relay) => [
+        singleLine(relay.url),
+        String(relay.range),
+        formatTime(relay.since, 'Beginning'),
+        formatTime(relay.until),
+        relay.status,
+        formatCount(relay.found),
+        formatCount(relay.fetched),
+        formatCount(relay.newlyArchived),
+        formatCount(relay.pages),
+        relay.reason === null ? '' : singleLine(relay.reason),
+      ]),
+    );
+    lines.push(...table.map((line) => `  ${line}`));
+  }
+  return lines;
+}
+
+/** Runs as a table, one line each. */
+export function runTableLines(runs: readonly RunSummary[], accountName: (pubkey: string) => string): string[] {
+  return tableLines(
+    [
+      { title: 'run', align: 'right' },
+      { title: 'type' },
+      { title: 'account' },
+      { title: 'status' },
+      { title: 'started' },
+      { title: 'took' },
+      { title: 'found', align: 'right' },
+      { title: 'new', align: 'right' },
+      { title: 'relays', align: 'right' },
+    ],
+    runs.map((run) => [
+      String(run.id),
+      run.type,
+      accountName(run.account),
+      run.resumable ? `${run.status}, resumable` : run.status,
+      formatTime(run.startedAt),
+      run.finishedAt === null ? '' : formatDuration(run.finishedAt - run.startedAt),
+      formatCount(run.found),
+      formatCount(run.newlyArchived),
+      formatCount(new Set(run.relays.map((relay) => relay.url)).size),
+    ]),
+  );
+}

@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import type { Demo } from '../demo/demo.ts';
+import type { Engine } from '../engine-api.ts';
+import { Fault } from '../platform/fault.ts';
+import { parsePort } from './argument-parsers.ts';
+import { EXIT } from './exit-codes.ts';
+import type { ExitCode } from './exit-codes.ts';
+import type { RunCommand } from './program.ts';
+import type { Invocation } from './session.ts';
+
+interface ServeOptions {
+  port?: number;
+}
+
+/** Adds `serve` and `demo` to the program. */
+export function addServeCommands(program: Command, run: RunCommand): void {
+  program
+    .command('serve')
+    .description('serve the interface to a browser on this machine, until interrupted')
+    .option('--port <n>', 'port on the loopback address (default: any that is free)', parsePort)
+    .addHelpText(
+      'after',
+      '\nPrints the address to open. It holds a secret that is new with every start; only this machine can reach it.\n',
+    )
+    .action((options: ServeOptions) => run((call) => serve(call, options)));
+
+  program
+    .command('demo')
+    .description('try everything without touching a public relay: three sample relays and a sample account')
+    .option('--port <n>', 'port on the loopback address (default: any that is free)', parsePort)
+    .addHelpText('after', '\nThe archive of a demo is thrown away at the end, unless --data names a place for it.\n')
+    .action((options: ServeOptions) => run((call) => demo(call, options)));
+}
+
+async function serve(call: Invocation, options: ServeOptions): Promise<ExitCode> {
+  const engine = await openOwner(call, call.dataDirectory, false);
+  try {
+    return await serveUntilInterrupted(call, engine, options);
+  } finally {
+    await engine.close();
+  }
+}
+
+async function demo(call: Invocation, options: ServeOptions): Promise<ExitCode> {
+  const temporary = call.dataDirectoryChosen ? null : await mkdtemp(join(tmpdir(), 'holdfast-demo-'));
+  try {
+    const sample = await call.host.startDemo();
+    try {
+      const engine = await openOwner(call, temporary ?? call.dataDirectory, true);
+      try {
+        await prepareSampleAccount(engine, sample);
+        return await serveUntilInterrupted(call, engine, options);
+      } finally {
+        await engine.close();
+      }
+    } finally {
+      await sample.close();
+    }
+  } finally {
+    if (temporary !== null) await rm(temporary, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** The sample account with the relays of this start, and a fetch from them that goes on while the interface is open. */
+async function prepareSampleAccount(engine: Engine, { account, relays }: Demo): Promise<void> {
+  const write = relays.map(({ url }) => url);
+  const accounts = await engine.methods['accounts.list']({});
+  if (accounts.some(({ pubkey }) => pubkey === account.pubkey)) {
+    // A demo that is started again in the same directory has its relays on other ports.
+    await engine.methods['accounts.setRelays']({
+      account: account.pubkey,
+      relays: write.map((url) => ({ url, write: true, read: false, extra: false })),
+    });
+  } else {
+    await engine.methods['accounts.add']({ key: account.npub, label: account.name, write });
+  }
+  await engine.methods['fetch.start']({ account: account.pubkey });
+}
+
+async function openOwner(call: Invocation, dataDirectory: string, isDemo: boolean): Promise<Engine> {
+  const { host, messages } = call;
+  return host.createEngine({
+    dataDirectory,
+    host: 'browser',
+    version: host.version,
+    demo: isDemo,
+    mode: 'owner',
+    clock: host.clock,
+    log: (line) => messages.note(line),
+  });
+}
+
+async function serveUntilInterrupted(call: Invocation, engine: Engine, options: ServeOptions): Promise<ExitCode> {
+  const server = await call.host.startServer(engine, { port: options.port });
+  try {
+    if (call.json) await call.out.document({ url: server.url });
+    else await call.out.lines([server.url]);
+    await call.out.flush();
+    if (!call.out.open) throw new Fault('storage', 'The address of the interface could not be printed.');
+    call.messages.note('open this address in a browser; Ctrl-C stops');
+    await call.interruption.wait();
+  } finally {
+    await server.close();
+  }
+  // A service manager ends a service by SIGTERM: that is how it is meant to end.
+  return call.interruption.by === 'SIGTERM' ? EXIT.complete : EXIT.partial;
+}

@@ -1,0 +1,104 @@
+import type { Method, Methods } from '../../preload/contract.ts';
+import type { Engine } from '../engine-api.ts';
+import { validateMethodArguments } from '../ipc/validate-arguments.ts';
+import { Fault } from '../platform/fault.ts';
+import type { CommandLineHost } from './command-line-host.ts';
+import { holdsArchive } from './archive-existence.ts';
+import type { ExitCode } from './exit-codes.ts';
+import type { Interruption } from './interruption.ts';
+import type { Messages } from './messages.ts';
+import type { Output } from './output.ts';
+
+/** One command as it was called: where it speaks, what it works on, and the wish to stop. */
+export interface Invocation {
+  host: CommandLineHost;
+  dataDirectory: string;
+  /** Whether `--data` named the directory. */
+  dataDirectoryChosen: boolean;
+  json: boolean;
+  out: Output;
+  messages: Messages;
+  interruption: Interruption;
+}
+
+/**
+ * What a command needs of the data directory. `read`: it answers from an archive that another process may own.
+ * `change`: it needs an archive of its own that exists. `create`: as `change`, made when it does not exist.
+ */
+export type Need = 'read' | 'change' | 'create';
+
+/** An engine during one command. */
+export interface Session {
+  engine: Engine;
+  /** Calls a method with checked arguments; throws `cancelled` as soon as the command is interrupted. */
+  call<M extends Method>(method: M, args: Methods[M]['args']): Promise<Methods[M]['result']>;
+  /** Waits for work, or throws `cancelled` as soon as the command is interrupted. */
+  unlessInterrupted<T>(work: Promise<T>): Promise<T>;
+}
+
+/**
+ * Opens the archive, lets `use` work with it and closes it again, however that went. Where there is no archive and
+ * none shall be made, `whenEmpty` says what the command answers then.
+ */
+export async function withSession(
+  invocation: Invocation,
+  need: Need,
+  whenEmpty: () => ExitCode | Promise<ExitCode>,
+  use: (session: Session) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  if (need !== 'create' && !(await holdsArchive(invocation.dataDirectory))) return whenEmpty();
+  const engine = await openEngine(invocation, need);
+  let code: ExitCode;
+  try {
+    if (invocation.interruption.signal.aborted) throw interrupted();
+    code = await use({
+      engine,
+      async call(method, args) {
+        return unlessInterrupted(invocation, engine.methods[method](validateMethodArguments(method, args)));
+      },
+      unlessInterrupted: (work) => unlessInterrupted(invocation, work),
+    });
+  } catch (thrown) {
+    // What went wrong first is what the person should hear about.
+    await engine.close().catch(() => undefined);
+    throw thrown;
+  }
+  await engine.close();
+  return code;
+}
+
+/** For commands that make the archive when there is none. */
+export function neverEmpty(): never {
+  throw new Error('An archive that is created when missing was missing.');
+}
+
+async function openEngine(invocation: Invocation, need: Need): Promise<Engine> {
+  const { host, dataDirectory } = invocation;
+  const common = { dataDirectory, host: 'browser', version: host.version, clock: host.clock } as const;
+  try {
+    return await host.createEngine({ ...common, mode: 'owner' });
+  } catch (error) {
+    if (need !== 'read' || !(error instanceof Fault) || error.code !== 'data-directory-in-use') throw error;
+    return host.createEngine({ ...common, mode: 'reader' });
+  }
+}
+
+async function unlessInterrupted<T>({ interruption }: Invocation, work: Promise<T>): Promise<T> {
+  const { signal } = interruption;
+  let onAbort: (() => void) | undefined;
+  const abort = new Promise<never>((_, reject) => {
+    onAbort = () => reject(interrupted());
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([work, abort]);
+  } finally {
+    if (onAbort !== undefined) signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** The fault of a command that was stopped before it was finished. */
+export function interrupted(): Fault {
+  return new Fault('cancelled', 'Interrupted before it was finished.');
+}

@@ -44,6 +44,10 @@ export interface QueryOutcome {
   /** Frames for this subscription that were no event at all (wrong shape); included in `received`. */
   malformed: number;
   bytes: number;
+  /** The relay refused the `limit` as too large: the same with a smaller one may be answered. */
+  refusedLimit?: true;
+  /** The relay refused because too many requests were open: the same, later, may be answered. */
+  tooManyRequests?: true;
 }
 
 export type QueryResult = { sent: true; outcome: QueryOutcome } | { sent: false; failure: ConnectionFailure };
@@ -59,6 +63,10 @@ export interface QueryOptions {
   maxEvents?: number;
   /** More bytes than this end the query as `failed`. Default 64 MiB. */
   maxBytes?: number;
+  /** Connection attempts at the most, with backoff between them. Default 3; 2 where a repeat cannot help. */
+  connectAttempts?: number;
+  /** A backoff that would last longer than this is not waited for: the query ends as not sent. Default 60 000. */
+  patienceMs?: number;
   /** Called when the query has to wait (cool-down, backoff, pacing, budget), and with null when it goes on. */
   onWaiting?: (waiting: { untilMs: number | null; reason: string } | null) => void;
 }
@@ -79,6 +87,23 @@ export interface RelayReason {
     | null;
   text: string;
 }
+
+/** What came of one NEG session (NIP-77). */
+export interface NegentropyOutcome {
+  ending: QueryEnding;
+  /** The relay's own words, or why we ended it ourselves. */
+  message: string | null;
+  /** The whole NEG-ERR frame; its fourth element may name the largest set the relay reconciles. */
+  negErr: { reason: RelayReason; maximum: number | null; elements: unknown[] } | null;
+  sentAtMs: number;
+  completedAtMs: number;
+  /** NEG-MSG frames from the relay. */
+  rounds: number;
+  /** Bytes of the NEG-MSG frames of both sides. */
+  bytes: number;
+}
+
+export type NegentropyResult = { sent: true; outcome: NegentropyOutcome } | { sent: false; failure: ConnectionFailure };
 
 /** What came of one EVENT frame. `unknown` (time-out, disconnect) decides nothing: read-back does. */
 export type PublishOutcome =

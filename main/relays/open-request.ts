@@ -1,0 +1,36 @@
+import type { RelayFrame } from './relay-frame.ts';
+import type { RelayReason } from './relay-query.ts';
+import type { ReasonMeaning } from './relay-reason.ts';
+import type { SocketEnd } from './relay-socket.ts';
+
+/** Frames that name the subscription they belong to. */
+export type SubscriptionFrame = Extract<RelayFrame, { subscription: string }>;
+
+/** A REQ or a NEG session that the relay has been asked for and that has not ended. */
+export interface OpenRequest {
+  readonly subscription: string;
+  readonly kind: 'query' | 'live' | 'negentropy';
+  /** Frames of this subscription so far: a NOTICE can only be the answer to a request that has had none. */
+  readonly frames: number;
+  /** Bytes of the frame that opened it. */
+  readonly requestBytes: number;
+  onFrame(frame: SubscriptionFrame, bytes: number): void;
+  /** A NOTICE that can only be about this request. */
+  onNotice(reason: RelayReason, meaning: ReasonMeaning): void;
+  onSocketEnd(end: SocketEnd): void;
+  /** Ends it as `cancelled`. */
+  cancel(why: string): void;
+}
+
+/** One sentence about how a socket went away, with the relay's words. */
+export function describeSocketEnd(end: SocketEnd): string {
+  switch (end.cause) {
+    case 'by-relay':
+      return `The relay closed the connection${end.code === null ? '' : ` (${end.code})`}${end.reason === '' ? '' : `: ${end.reason}`}`;
+    case 'by-us':
+      return 'The connection was closed';
+    case 'lost':
+    case 'frame-too-large':
+      return end.reason;
+  }
+}

@@ -1,0 +1,162 @@
+import { pause } from '../platform/clock.ts';
+import type { Clock } from '../platform/clock.ts';
+import { connectionFailure, isPermanent } from './connection-failure.ts';
+import type { Pacing } from './pacing.ts';
+import type { RelayHealth } from './relay-health.ts';
+import type { RelayLink } from './relay-link.ts';
+import type { ConnectionFailure, QueryOptions } from './relay-query.ts';
+import type { RequestBudget } from './request-budget.ts';
+
+export interface TurnOptions {
+  clock: Clock;
+  link: RelayLink;
+  health: RelayHealth;
+  pacing: Pacing;
+  /** Null for what takes no place among the open requests. */
+  budget: RequestBudget | null;
+  signal: AbortSignal;
+  connectAttempts: number;
+  patienceMs: number;
+  onWaiting: QueryOptions['onWaiting'];
+}
+
+/** What came of waiting: the outcome of what was sent, or why nothing could be sent. */
+export type TurnResult<Outcome> = { sent: true; outcome: Outcome } | { sent: false; failure: ConnectionFailure };
+
+/**
+ * Waits until one frame may be sent to a relay: for a place among the open requests, for the end of a cool-down, for the
+ * pace, and for an open connection (connecting as often as allowed, with backoff). Then calls `send` at once, while
+ * the link is certainly open; `send` must see to it that `release` is called when the request has ended.
+ */
+export async function sendInTurn<Outcome>(
+  options: TurnOptions,
+  send: (release: () => void) => Promise<Outcome>,
+): Promise<TurnResult<Outcome>> {
+  const { clock, link, pacing, budget, signal } = options;
+  const notice = new WaitingNotice(options);
+  if (budget !== null && !budget.free) {
+    const holdMs = budget.holdMs();
+    notice.show(
+      holdMs > 0 ? holdMs : null,
+      holdMs > 0 ? 'the relay refused more open requests' : 'too many open requests',
+    );
+  }
+  const release = budget === null ? nothingToRelease : await budget.take(signal);
+  if (release === null) {
+    return { sent: false, failure: connectionFailure('cancelled') };
+  }
+  try {
+    let attempts = 0;
+    for (;;) {
+      if (signal.aborted) {
+        release();
+        return { sent: false, failure: connectionFailure('cancelled') };
+      }
+      const delayMs = pacing.delayMs();
+      if (delayMs > 0) {
+        notice.show(delayMs, pacing.coolDownMs() > 0 ? 'rate limited by the relay' : 'keeping the pace');
+        await elapse(clock, delayMs, signal);
+        continue;
+      }
+      if (link.isOpen) {
+        pacing.sent();
+        notice.clear();
+        return { sent: true, outcome: await send(release) };
+      }
+      const failure = await connectInTime(options, notice);
+      if (failure === null) {
+        continue;
+      }
+      attempts += 1;
+      const most = isPermanent(failure.code) ? Math.min(2, options.connectAttempts) : options.connectAttempts;
+      if (failure.code === 'cancelled' || attempts >= most || options.health.attemptDelayMs() > options.patienceMs) {
+        release();
+        return { sent: false, failure };
+      }
+    }
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+/** Waits for the backoff and connects once. Null when the link is open, or time has passed and all must be looked at again. */
+async function connectInTime(options: TurnOptions, notice: WaitingNotice): Promise<ConnectionFailure | null> {
+  const { clock, link, health, signal } = options;
+  const backoffMs = link.isConnecting ? 0 : health.attemptDelayMs();
+  if (backoffMs > options.patienceMs) {
+    return notBefore(health, backoffMs);
+  }
+  if (backoffMs > 0) {
+    notice.show(backoffMs, 'waiting before connecting again');
+    await elapse(clock, backoffMs, signal);
+    return null;
+  }
+  return unlessAborted(link.connect(), signal);
+}
+
+/** Tells whoever asked that it has to wait, and that it goes on. */
+class WaitingNotice {
+  readonly #options: TurnOptions;
+  #shown = false;
+
+  constructor(options: TurnOptions) {
+    this.#options = options;
+  }
+
+  show(delayMs: number | null, reason: string): void {
+    this.#shown = true;
+    this.#tell({ untilMs: delayMs === null ? null : this.#options.clock.nowMs() + delayMs, reason });
+  }
+
+  clear(): void {
+    if (this.#shown) {
+      this.#tell(null);
+    }
+  }
+
+  #tell(waiting: { untilMs: number | null; reason: string } | null): void {
+    try {
+      this.#options.onWaiting?.(waiting);
+    } catch {
+      // Showing that we wait must never decide whether we do.
+    }
+  }
+}
+
+function nothingToRelease(): void {
+  return;
+}
+
+/** Waits, or stops waiting when the signal aborts; the caller looks at the signal. */
+async function elapse(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  await pause(clock, delayMs, signal).catch(nothingToRelease);
+}
+
+function notBefore(health: RelayHealth, delayMs: number): ConnectionFailure {
+  const minutes = Math.max(1, Math.round(delayMs / 60_000));
+  const last = health.lastFailure ?? '';
+  return {
+    code: health.lastFailureCode ?? 'unreachable',
+    message: `${last === '' ? 'The relay could not be reached.' : last} The next attempt is due in ${minutes} min.`,
+  };
+}
+
+/** The result of connecting, or a cancellation as soon as the signal aborts; the connection itself goes on. */
+function unlessAborted(
+  connecting: Promise<ConnectionFailure | null>,
+  signal: AbortSignal,
+): Promise<ConnectionFailure | null> {
+  return new Promise((resolve) => {
+    const onAbort = (): void => resolve(connectionFailure('cancelled'));
+    if (signal.aborted) {
+      onAbort();
+      return;
+    }
+    signal.addEventListener('abort', onAbort, { once: true });
+    void connecting.then((failure) => {
+      signal.removeEventListener('abort', onAbort);
+      resolve(failure);
+    });
+  });
+}

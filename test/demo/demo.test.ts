@@ -1,11 +1,11 @@
 import { decode } from 'nostr-tools/nip19';
 import { afterEach, describe, expect, it } from 'vitest';
-import { WebSocket } from 'ws';
 import { startDemo } from '../../main/demo/demo.ts';
 import type { Demo } from '../../main/demo/demo.ts';
 import { createEventCheck } from '../../main/demo/published-event.ts';
 import { systemClock } from '../../main/platform/clock.ts';
 import type { SignedEvent } from '../../preload/contract.ts';
+import { RawClient } from '../relays/raw-client.ts';
 
 const noon = Date.UTC(2026, 4, 20, 12) / 1000;
 const running: Demo[] = [];
@@ -21,30 +21,17 @@ async function demoAt(seconds: number): Promise<Demo> {
 
 /** Pages through everything a relay gives, with inclusive `until`. */
 async function readAll(url: string): Promise<{ events: Map<string, SignedEvent>; largestPage: number }> {
-  const socket = new WebSocket(url);
-  await new Promise((resolve) => socket.once('open', resolve));
+  const client = await RawClient.open(url);
   const events = new Map<string, SignedEvent>();
   let largestPage = 0;
-  for (let until = noon * 2, news = true; news; ) {
-    const page = await new Promise<SignedEvent[]>((resolve) => {
-      const received: SignedEvent[] = [];
-      const onMessage = (data: unknown): void => {
-        const [type, , event] = JSON.parse(String(data));
-        if (type === 'EVENT') received.push(event);
-        else {
-          socket.off('message', onMessage);
-          resolve(received);
-        }
-      };
-      socket.on('message', onMessage);
-      socket.send(JSON.stringify(['REQ', 'page', { until, limit: 200 }]));
-    });
+  for (let until = noon * 2, news = true; news;) {
+    const { events: page } = await client.request('page', { until, limit: 200 });
     largestPage = Math.max(largestPage, page.length);
     news = page.some((event) => !events.has(event.id));
     for (const event of page) events.set(event.id, event);
     until = page.at(-1)?.created_at ?? 0;
   }
-  socket.terminate();
+  client.close();
   return { events, largestPage };
 }
 
@@ -84,7 +71,9 @@ describe('the demo', () => {
   it('tells the same story again, only longer, when it is started later', async () => {
     const [earlier, later] = await Promise.all([demoAt(noon), demoAt(noon + 36 * 3600)]);
     const [first, second] = await Promise.all([readAll(earlier.relays[0]?.url ?? ''), readAll(later.relays[0]?.url ?? '')]); // prettier-ignore
-    const notes = [...first.events.values()].filter((event) => event.kind === 1 && event.created_at > noon - 30 * 86_400);
+    const notes = [...first.events.values()].filter(
+      (event) => event.kind === 1 && event.created_at > noon - 30 * 86_400,
+    );
     expect(notes.length).toBeGreaterThan(5);
     expect(notes.every((event) => second.events.get(event.id)?.sig === event.sig)).toBe(true);
   });

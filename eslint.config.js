@@ -23,7 +23,7 @@ const typed = {
 };
 
 export default ts.config(
-  { ignores: ['dist/', 'release/', 'node_modules/', '.cache/', 'test/layers/fixture/'] },
+  { ignores: ['dist/', 'release/', 'node_modules/', '.cache/'] },
   js.configs.recommended,
   {
     files: ['**/*.ts', '**/*.svelte', '**/*.svelte.ts'],

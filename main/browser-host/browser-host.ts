@@ -65,6 +65,8 @@ export async function startBrowserHost(options: BrowserHostOptions): Promise<Bro
     if (isPage && !isToken(url.searchParams.get('token'), token)) {
       return refuse(response, 403, 'Open the address that Holdfast printed, with its token.');
     }
+    // Browsers ask for it unasked; the page names its own icon.
+    if (url.pathname === '/favicon.ico') return void response.writeHead(204).end();
     const file = await readRendererFile(rendererDirectory, url.pathname);
     if (file === null) return refuse(response, 404);
     response.writeHead(200, {

@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import type { CoverageAttempt, CoverageQuery, CoverageRange, CoverageTree } from '../../preload/contract.ts';
+import { commandLineRig } from './command-line-rig.ts';
+import type { Rig } from './command-line-rig.ts';
+import { NPUB, PUBKEY, sampleAccount } from './sample-data.ts';
+
+const range: CoverageRange = {
+  id: 7,
+  since: null,
+  until: 1_700_000_000,
+  status: 'partial',
+  found: 8214,
+  fetched: 8210,
+  notFetched: 4,
+  checkedAt: 1_700_000_050,
+  kinds: { '1': 5120, '7': 3094 },
+  strategy: 'paging',
+  reason: 'The relay closed\u0000 the connection.',
+  saturatedSeconds: [],
+  resumable: true,
+  attemptCount: 1,
+  queryCount: 1100,
+};
+
+const attempt: CoverageAttempt = {
+  id: 11,
+  run: 3,
+  prior: 10,
+  continued: false,
+  strategy: 'paging',
+  status: 'partial',
+  limit: 100,
+  startedAt: 1_700_000_000,
+  completedAt: 1_700_000_050,
+  cursor: 1_650_000_000,
+  reason: null,
+  found: 8214,
+  fetched: 8210,
+  received: 9000,
+  newlyArchived: 12,
+  queryCount: 1100,
+};
+
+function query(id: number): CoverageQuery {
+  return {
+    id,
+    type: 'REQ',
+    request: { authors: [PUBKEY], until: 1_700_000_000 - id, limit: 100 },
+    sentAt: 1_700_000_000,
+    completedAt: 1_700_000_001,
+    ending: 'eose',
+    message: null,
+    received: 100,
+    valid: 99,
+    unique: 98,
+    new: 97,
+  };
+}
+
+const tree: CoverageTree = {
+  account: PUBKEY,
+  archive: { events: 12_431, oldest: 1_600_000_000, newest: 1_700_000_000 },
+  relays: [
+    {
+      url: 'wss://relay-a.example',
+      role: 'write',
+      historyComplete: false,
+      forwardBoundary: null,
+      invalidObservations: 2,
+      ranges: [range, { ...range, id: 8, found: 1, kinds: {}, reason: null }],
+    },
+    {
+      url: 'wss://relay-b.example',
+      role: 'extra',
+      historyComplete: true,
+      forwardBoundary: 1_700_000_000,
+      invalidObservations: 0,
+      ranges: [],
+    },
+  ],
+};
+
+function coverageRig(queries: number): Rig {
+  return commandLineRig({
+    methods: {
+      'accounts.list': async () => [sampleAccount()],
+      'coverage.tree': async () => tree,
+      'coverage.attempts': async ({ range: id }) => (id === 7 ? [attempt] : []),
+      'coverage.queries': async ({ offset = 0, limit = 0 }) =>
+        Array.from({ length: Math.max(0, Math.min(limit, queries - offset)) }, (_, index) => query(offset + index)),
+    },
+  });
+}
+
+describe('coverage --json', () => {
+  it('has exactly the promised fields, with every query in order', async () => {
+    const rig = coverageRig(1100);
+    expect(await rig.run('coverage', NPUB, '--json')).toBe(0);
+    const { saturatedSeconds: _a, resumable: _b, attemptCount: _c, queryCount: _d, ...rangeFields } = range;
+    const queries = Array.from({ length: 1100 }, (_, index) => {
+      const { id: _id, ...fields } = query(index);
+      return fields;
+    });
+    expect(rig.stdout.document).toEqual({
+      account: PUBKEY,
+      archive: { events: 12_431, oldest: 1_600_000_000, newest: 1_700_000_000 },
+      relays: [
+        {
+          url: 'wss://relay-a.example',
+          role: 'write',
+          historyComplete: false,
+          forwardBoundary: null,
+          ranges: [
+            {
+              ...rangeFields,
+              attempts: [
+                {
+                  id: 11,
+                  run: 3,
+                  prior: 10,
+                  strategy: 'paging',
+                  status: 'partial',
+                  limit: 100,
+                  startedAt: 1_700_000_000,
+                  completedAt: 1_700_000_050,
+                  queries,
+                },
+              ],
+            },
+            { ...rangeFields, id: 8, found: 1, kinds: {}, reason: null, attempts: [] },
+          ],
+        },
+        {
+          url: 'wss://relay-b.example',
+          role: 'extra',
+          historyComplete: true,
+          forwardBoundary: 1_700_000_000,
+          ranges: [],
+        },
+      ],
+    });
+    expect(rig.stdout.text.endsWith('}\n')).toBe(true);
+  });
+
+  it('stops asking when nobody reads any more', async () => {
+    const rig = coverageRig(1_000_000_000);
+    rig.stdout.writesUntilClosed = 1;
+    expect(await rig.run('coverage', NPUB, '--json')).toBe(0);
+    expect(rig.stderr.text).toBe('');
+    expect(rig.closed).toBe(1);
+  });
+});
+
+describe('coverage for a person', () => {
+  it('is a tree with aligned columns and plain text', async () => {
+    const rig = coverageRig(1100);
+    expect(await rig.run('coverage', NPUB)).toBe(0);
+    const { lines } = rig.stdout;
+    expect(lines[0]).toMatch(/^alice: 12,431 events archived, 2020-09-1\d to 2023-11-1\d$/);
+    expect(lines[1]).toBe('wss://relay-a.example (write, history not complete, 2 invalid observations)');
+    expect(lines[3]).toMatch(/^ {6}7 {2}Beginning {2}2023-11-1\S+ \S+ {2}partial {2}8,214 +8,210 +4 {2}2023-11-1/);
+    expect(lines[4]).toBe('         The relay closed� the connection.');
+    expect(lines[5]).toBe('         kinds  1: 5,120  7: 3,094');
+    expect(lines[6]).toMatch(/attempt 11 {2}run 3 .* {2}partial {2}1,100 queries {2}limit 100 {2}repeats attempt 10$/);
+    expect(lines[7]).toMatch(/^ {6}8 {2}Beginning/);
+    expect(lines[7]?.indexOf('partial')).toBe(lines[3]?.indexOf('partial'));
+    expect(lines.at(-1)).toBe('  nothing was fetched yet');
+  });
+});

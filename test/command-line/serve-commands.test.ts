@@ -1,0 +1,118 @@
+import { existsSync, statSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { Demo } from '../../main/demo/demo.ts';
+import { commandLineRig } from './command-line-rig.ts';
+import type { Rig, RigOptions } from './command-line-rig.ts';
+import { NPUB, PUBKEY, sampleAccount } from './sample-data.ts';
+
+const URL_WITH_TOKEN = 'http://127.0.0.1:4000/?token=secret';
+
+function servingRig(options: RigOptions = {}): Rig & { order: string[] } {
+  const order: string[] = [];
+  const rig = commandLineRig({
+    startServer: async (_engine, { port }) => {
+      order.push(`listen ${port ?? 'anywhere'}`);
+      return { url: URL_WITH_TOKEN, close: async () => void order.push('server closed') };
+    },
+    ...options,
+  });
+  return Object.assign(rig, { order });
+}
+
+describe('serve', () => {
+  it.each([
+    ['SIGINT', 3],
+    ['SIGTERM', 0],
+  ])('prints the address as its only line, runs until %s, and ends with exit code %i', async (signal, code) => {
+    const rig = servingRig();
+    const running = rig.run('serve', '--port', '4000', '--data', rig.absentDirectory);
+    await expect.poll(() => rig.stdout.text).not.toBe('');
+    expect(rig.stdout.text).toBe(`${URL_WITH_TOKEN}\n`);
+    expect(rig.closed).toBe(0);
+    rig.signals.emit(signal);
+    expect(await running).toBe(code);
+    expect(rig.order).toEqual(['listen 4000', 'server closed']);
+    expect(rig.closed).toBe(1);
+    expect(rig.stdout.text).toBe(`${URL_WITH_TOKEN}\n`);
+  });
+
+  it('prints a document with --json', async () => {
+    const rig = servingRig();
+    const running = rig.run('serve', '--json');
+    await expect.poll(() => rig.stdout.text).not.toBe('');
+    expect(rig.stdout.document).toEqual({ url: URL_WITH_TOKEN });
+    rig.signals.emit('SIGTERM');
+    expect(await running).toBe(0);
+    expect(rig.order[0]).toBe('listen anywhere');
+  });
+});
+
+describe('demo', () => {
+  const sample = (order: string[]): Demo => ({
+    relays: [
+      { url: 'ws://127.0.0.1:1', note: '' },
+      { url: 'ws://127.0.0.1:2', note: '' },
+    ],
+    account: { pubkey: PUBKEY, npub: NPUB, name: 'sample' },
+    close: async () => void order.push('relays closed'),
+  });
+
+  it('adds the sample account, starts a fetch, serves, and leaves nothing behind', async () => {
+    const asked: unknown[] = [];
+    const rig = servingRig({
+      startDemo: async () => sample(rig.order),
+      methods: {
+        'accounts.list': async () => [],
+        'accounts.add': async (args) => {
+          asked.push(args);
+          return sampleAccount();
+        },
+        'fetch.start': async (args) => {
+          asked.push(args);
+          return { run: 1 };
+        },
+      },
+    });
+    const running = rig.run('demo');
+    await expect.poll(() => rig.stdout.text).toBe(`${URL_WITH_TOKEN}\n`);
+    const [options] = rig.opened;
+    expect(options).toMatchObject({ demo: true, mode: 'owner' });
+    expect(options?.dataDirectory).not.toBe(rig.directory);
+    expect(statSync(options?.dataDirectory ?? '').isDirectory()).toBe(true);
+    expect(asked).toEqual([
+      { key: NPUB, label: 'sample', write: ['ws://127.0.0.1:1', 'ws://127.0.0.1:2'] },
+      { account: PUBKEY },
+    ]);
+    rig.signals.emit('SIGTERM');
+    expect(await running).toBe(0);
+    expect(rig.order).toEqual(['listen anywhere', 'server closed', 'relays closed']);
+    expect(existsSync(options?.dataDirectory ?? '')).toBe(false);
+  });
+
+  it('keeps its archive in a directory that is named, and finds the new addresses of its relays', async () => {
+    const asked: unknown[] = [];
+    const rig = servingRig({
+      startDemo: async () => sample([]),
+      methods: {
+        'accounts.list': async () => [sampleAccount()],
+        'accounts.setRelays': async (args) => {
+          asked.push(args.relays.map(({ url, write }) => [url, write]));
+          return sampleAccount();
+        },
+        'fetch.start': async () => ({ run: 1 }),
+      },
+    });
+    const running = rig.run('demo', '--data', rig.directory);
+    await expect.poll(() => rig.stdout.text).toBe(`${URL_WITH_TOKEN}\n`);
+    expect(rig.opened[0]?.dataDirectory).toBe(rig.directory);
+    expect(asked).toEqual([
+      [
+        ['ws://127.0.0.1:1', true],
+        ['ws://127.0.0.1:2', true],
+      ],
+    ]);
+    rig.signals.emit('SIGINT');
+    expect(await running).toBe(3);
+    expect(existsSync(rig.directory)).toBe(true);
+  });
+});

@@ -6,11 +6,10 @@ import { collectRelay, collectRelayOrNone } from './argument-parsers.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { formatCount, formatDate, formatQuantity, formatTime, singleLine } from './plain-text.ts';
-import type { RunCommand } from './program.ts';
 import { mergeRelayRoles } from './relay-roles.ts';
 import type { RelayRoles } from './relay-roles.ts';
 import { neverEmpty, withSession } from './session.ts';
-import type { Invocation } from './session.ts';
+import type { Invocation, RunCommand } from './session.ts';
 import { tableLines } from './text-table.ts';
 
 const KEY = 'npub, nprofile or 64 hexadecimal characters';
@@ -31,7 +30,7 @@ export function addAccountCommands(program: Command, run: RunCommand): void {
       'after',
       '\nWithout relays, the published relay list (NIP-65) is looked up. With relays, nobody is asked.\n\n' +
         'Examples:\n  holdfast account add npub1…\n' +
-        '  holdfast account add npub1… --label alice --write wss://relay-a.example --write wss://relay-b.example\n',
+        '  holdfast account add npub1… --label alice --write wss://relay-a.example --write wss://relay-b.example',
     )
     .action((key: string, options: RelayRoles & { label?: string }) => run((call) => add(call, key, options)));
 
@@ -59,7 +58,7 @@ export function addAccountCommands(program: Command, run: RunCommand): void {
       '\nOnly the roles that are named change. Nothing is published.\n\nExamples:\n' +
         '  holdfast account relays npub1…                                 show them\n' +
         '  holdfast account relays npub1… --write wss://relay-a.example   one write relay, read and extra as before\n' +
-        '  holdfast account relays npub1… --extra none                    no extra sources any more\n',
+        '  holdfast account relays npub1… --extra none                    no extra sources any more',
     )
     .action((key: string, options: RelayRoles & { reset?: boolean }) =>
       run((call) => relays(call, parseKey(key), options)),

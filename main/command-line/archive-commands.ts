@@ -11,9 +11,8 @@ import { EXIT } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { JsonArray } from './json-array.ts';
 import { formatCount, formatQuantity, singleLine } from './plain-text.ts';
-import type { RunCommand } from './program.ts';
 import { interrupted, neverEmpty, withSession } from './session.ts';
-import type { Invocation } from './session.ts';
+import type { Invocation, RunCommand } from './session.ts';
 import { textLines } from './text-lines.ts';
 
 interface ExportOptions {
@@ -42,7 +41,7 @@ export function addArchiveCommands(program: Command, run: RunCommand): void {
       'after',
       '\nBounds are inclusive; a date without a time means the whole day in UTC. With --json the output is one array.\n\n' +
         'Examples:\n  holdfast export > everything.jsonl\n' +
-        '  holdfast export npub1… --kind 1 --kind 30023 --since 2024-01-01 --until 2024-12-31\n',
+        '  holdfast export npub1… --kind 1 --kind 30023 --since 2024-01-01 --until 2024-12-31',
     )
     .action((key: string | undefined, options: ExportOptions) =>
       run((call) => exportEvents(call, key === undefined ? undefined : parseKey(key), options)),

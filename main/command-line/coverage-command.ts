@@ -5,9 +5,8 @@ import { coverageDocument } from './coverage-document.ts';
 import { coverageLines } from './coverage-report.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
-import type { RunCommand } from './program.ts';
 import { withSession } from './session.ts';
-import type { Invocation } from './session.ts';
+import type { Invocation, RunCommand } from './session.ts';
 
 /** Adds `coverage` to the program. */
 export function addCoverageCommand(program: Command, run: RunCommand): void {
@@ -18,7 +17,7 @@ export function addCoverageCommand(program: Command, run: RunCommand): void {
     .addHelpText(
       'after',
       '\nFound are distinct events that the relay was seen to hold within a range; fetched are those of them that are\n' +
-        'archived. Bounds are inclusive. With --json every attempt and every query is in the document.\n',
+        'archived. Bounds are inclusive. With --json every attempt and every query is in the document.',
     )
     .action((key: string) => run((call) => coverage(call, parseKey(key))));
 }

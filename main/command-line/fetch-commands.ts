@@ -6,11 +6,10 @@ import { collectRelay, parseLimit, parseNumber, parseStrategy } from './argument
 import { EXIT, exitCodeOfRuns } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { formatQuantity } from './plain-text.ts';
-import type { RunCommand } from './program.ts';
 import { showProgress } from './run-progress.ts';
 import { runDocument, runReportLines } from './run-report.ts';
 import { withSession } from './session.ts';
-import type { Invocation, Session } from './session.ts';
+import type { Invocation, RunCommand, Session } from './session.ts';
 
 interface FetchOptions {
   recheck?: boolean;
@@ -33,7 +32,7 @@ export function addFetchCommands(program: Command, run: RunCommand): void {
       'after',
       '\nThe first fetch walks the whole history; later ones ask only for what is newer, with ten seconds of overlap.\n' +
         'Ctrl-C stops cleanly: “holdfast resume” goes on where it stopped.\n\n' +
-        'Exit code: 0 complete, 1 failed, 2 wrong usage, 3 stopped early and can be resumed.\n',
+        'Exit code: 0 complete, 1 failed, 2 wrong usage, 3 stopped early and can be resumed.',
     )
     .action((key: string, options: FetchOptions) => run((call) => fetchAccount(call, parseKey(key), options)));
 

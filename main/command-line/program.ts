@@ -13,10 +13,7 @@ import { Messages } from './messages.ts';
 import { Output } from './output.ts';
 import { addRunCommands } from './run-commands.ts';
 import { addServeCommands } from './serve-commands.ts';
-import type { Invocation } from './session.ts';
-
-/** Runs what a command does, once its arguments are understood. */
-export type RunCommand = (command: (call: Invocation) => Promise<ExitCode>) => Promise<void>;
+import type { Invocation, RunCommand } from './session.ts';
 
 /**
  * The whole command line: understands `argv` (what follows the program's name), does it, and resolves to the exit code
@@ -84,7 +81,7 @@ function createProgram(version: string, help: string[], run: RunCommand): Comman
         '  holdfast coverage npub1…        what each relay was seen to hold\n' +
         '  holdfast serve                  the same in a browser\n' +
         '  holdfast demo                   try it with sample relays first\n\n' +
-        'Exit codes: 0 complete, 1 failed, 2 wrong usage, 3 stopped early and can be resumed.\n',
+        'Exit codes: 0 complete, 1 failed, 2 wrong usage, 3 stopped early and can be resumed.',
     );
   addAccountCommands(program, run);
   addFetchCommands(program, run);

@@ -6,10 +6,9 @@ import { parseNumber } from './argument-parsers.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { JsonArray } from './json-array.ts';
-import type { RunCommand } from './program.ts';
 import { runDocument, runTableLines } from './run-report.ts';
 import { withSession } from './session.ts';
-import type { Invocation, Session } from './session.ts';
+import type { Invocation, RunCommand, Session } from './session.ts';
 
 const RUNS_AT_A_TIME = 200;
 

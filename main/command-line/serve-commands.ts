@@ -8,8 +8,7 @@ import { Fault } from '../platform/fault.ts';
 import { parsePort } from './argument-parsers.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
-import type { RunCommand } from './program.ts';
-import type { Invocation } from './session.ts';
+import type { Invocation, RunCommand } from './session.ts';
 
 interface ServeOptions {
   port?: number;
@@ -23,7 +22,7 @@ export function addServeCommands(program: Command, run: RunCommand): void {
     .option('--port <n>', 'port on the loopback address (default: any that is free)', parsePort)
     .addHelpText(
       'after',
-      '\nPrints the address to open. It holds a secret that is new with every start; only this machine can reach it.\n',
+      '\nPrints the address to open. It holds a secret that is new with every start; only this machine can reach it.',
     )
     .action((options: ServeOptions) => run((call) => serve(call, options)));
 

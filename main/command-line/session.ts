@@ -21,6 +21,9 @@ export interface Invocation {
   interruption: Interruption;
 }
 
+/** Runs what a command does, once its arguments are understood. */
+export type RunCommand = (command: (call: Invocation) => Promise<ExitCode>) => Promise<void>;
+
 /**
  * What a command needs of the data directory. `read`: it answers from an archive that another process may own.
  * `change`: it needs an archive of its own that exists. `create`: as `change`, made when it does not exist.

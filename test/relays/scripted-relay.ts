@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isEphemeralKind } from 'nostr-tools/kinds';
 import { WebSocketServer } from 'ws';
@@ -55,6 +56,8 @@ export class ScriptedRelay {
   readonly #check: EventCheck;
   #behaviours: Behaviour[];
   #server: Server | null = null;
+  /** Every TCP connection, also those that never became a WebSocket. */
+  readonly #streams = new Set<Socket>();
   #port: number;
   #connectionCount = 0;
   #requestCount = 0;
@@ -117,6 +120,10 @@ export class ScriptedRelay {
   async listen(): Promise<void> {
     const answer = (request: IncomingMessage, response: ServerResponse): void => this.#answerHttp(request, response);
     const server = this.#options.tls ? createTlsServer(this.#options.tls, answer) : createServer(answer);
+    server.on('connection', (stream: Socket) => {
+      this.#streams.add(stream);
+      stream.on('close', () => this.#streams.delete(stream));
+    });
     const sockets = new WebSocketServer({ noServer: true, maxPayload: 64 * 1024 * 1024 });
     server.on('upgrade', (request: IncomingMessage, stream: Duplex, head: Buffer) => {
       stream.on('error', () => stream.destroy());
@@ -150,11 +157,10 @@ export class ScriptedRelay {
 
   /** Cuts all connections and closes the port, as a relay that goes down. */
   async stop(): Promise<void> {
-    for (const connection of this.connections) connection.terminate();
     const server = this.#server;
     this.#server = null;
     if (!server) return;
-    server.closeAllConnections();
+    for (const stream of this.#streams) stream.destroy();
     await new Promise<void>((resolve) => server.close(() => resolve()));
   }
 

@@ -18,7 +18,7 @@ export interface SubscriptionOptions {
   maxEvents: number;
   maxBytes: number;
   onEvent: (event: SignedEvent) => void;
-  onEose?: (hint: CompletenessHint) => void;
+  onEose?: ((hint: CompletenessHint) => void) | undefined;
   signal?: AbortSignal | undefined;
   clock: Clock;
   send: (text: string) => void;

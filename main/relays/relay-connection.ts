@@ -1,26 +1,26 @@
 import type { RelayHealth as RelayHealthSnapshot, SignedEvent } from '../../preload/contract.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Random } from '../platform/random.ts';
-import type { BackoffTimes } from './backoff.ts';
-import { attributeNotice, largestFrame } from './notice-attribution.ts';
+import type { ConnectionSettings } from './connection-settings.ts';
+import { InformationKeeper } from './information-keeper.ts';
+import { linkSignals } from './linked-signal.ts';
 import { OpenNegentropy } from './open-negentropy.ts';
 import type { NegentropyHandlers } from './open-negentropy.ts';
 import { OpenPublication } from './open-publication.ts';
 import { describeSocketEnd } from './open-request.ts';
 import type { OpenRequest } from './open-request.ts';
 import { OpenSubscription } from './open-subscription.ts';
+import { OpenWork } from './open-work.ts';
 import { Pacing } from './pacing.ts';
 import { isFinished } from './query-ending.ts';
 import { parseRelayFrame } from './relay-frame.ts';
-import type { CompletenessHint } from './relay-frame.ts';
 import { RelayHealth } from './relay-health.ts';
 import { NO_HINTS } from './relay-hints.ts';
 import type { RelayHints } from './relay-hints.ts';
-import type { InformationOptions, RelayInformation } from './relay-information.ts';
+import type { RelayInformation } from './relay-information.ts';
 import type { RelayUrl } from './relay-key.ts';
 import { RelayLink } from './relay-link.ts';
-import type { LinkTimes } from './relay-link.ts';
 import type {
+  LiveHandlers,
+  LiveSubscription,
   NegentropyOutcome,
   NegentropyResult,
   PublishOutcome,
@@ -29,59 +29,23 @@ import type {
   QueryOutcome,
   QueryResult,
   RelayFilter,
+  WaitingOptions,
 } from './relay-query.ts';
-import { parseReason } from './relay-reason.ts';
-import type { OpenSocket, SocketEnd } from './relay-socket.ts';
+import type { SocketEnd } from './relay-socket.ts';
 import { RequestBudget } from './request-budget.ts';
 import { sendInTurn } from './sending-turn.ts';
-import type { TurnOptions } from './sending-turn.ts';
+import type { TurnResult } from './sending-turn.ts';
 
 const IDLE_TIMEOUT_MS = 30_000;
 const OK_TIMEOUT_MS = 20_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 const LEAST_MAX_EVENTS = 1_000;
+/** Stored events of one live subscription at the most; new ones are not counted. */
+const LIVE_MAX_EVENTS = 100_000;
 /** What relays send at the most, by their defaults, when no limit is asked for. */
 const UNLIMITED_PAGE = 5_000;
 const CONNECT_ATTEMPTS = 3;
 const PATIENCE_MS = 60_000;
-/** An information document is read again after a day; a missing one after an hour. */
-const INFORMATION_LASTS_MS = 24 * 3_600_000;
-const NO_INFORMATION_LASTS_MS = 3_600_000;
-
-/** What all connections of a directory share. */
-export interface ConnectionSettings {
-  clock: Clock;
-  random: Random;
-  openSocket: OpenSocket;
-  fetchInformation: (url: string, options: InformationOptions) => Promise<RelayInformation | null>;
-  log: (line: string) => void;
-  userAgent: string;
-  backoff: BackoffTimes;
-  times: LinkTimes;
-  maxFrameBytes: number;
-  requestBudget: number;
-  readIntervalMs: number;
-  publishIntervalMs: number;
-  /** Something that a person may see has changed: health, open requests, information. */
-  onChange: (connection: RelayConnection) => void;
-  onHints: (connection: RelayConnection) => void;
-}
-
-/** Waiting is the same for everything that is sent. */
-export type WaitingOptions = Pick<QueryOptions, 'signal' | 'connectAttempts' | 'patienceMs' | 'onWaiting'>;
-
-export interface LiveHandlers {
-  onEvent: (event: SignedEvent) => void;
-  /** The stored events are over; what follows is new. */
-  onEose?: (hint: CompletenessHint) => void;
-}
-
-/** A live subscription. It does not come back by itself: whoever asked decides what to ask after a reconnect. */
-export interface LiveSubscription {
-  close(): void;
-  /** How it ended: by the relay, by the socket, or `cancelled` by `close`. */
-  ended: Promise<QueryResult>;
-}
 
 /**
  * One relay. The object lives as long as the program; its socket comes and goes with what is asked. No method rejects
@@ -98,15 +62,12 @@ export class RelayConnection {
   readonly #budget: RequestBudget;
   readonly #reading: Pacing;
   readonly #publishing: Pacing;
+  readonly #information: InformationKeeper;
   readonly #closing = new AbortController();
-  readonly #requests = new Map<string, OpenRequest>();
-  readonly #publications: OpenPublication[] = [];
+  readonly #work = new OpenWork();
   readonly #idPrefix: string;
   #asked = 0;
   #hints: RelayHints = NO_HINTS;
-  #information: RelayInformation | null = null;
-  #informationDueMs = Number.NEGATIVE_INFINITY;
-  #readingInformation: Promise<RelayInformation | null> | null = null;
   #authChallenge: string | null = null;
 
   /** `bootstrap`: the connection is never closed for being idle. */
@@ -134,6 +95,18 @@ export class RelayConnection {
       onEnded: (end) => this.#onEnded(end),
       onChange: () => this.#onLinkChange(),
     });
+    this.#information = new InformationKeeper({
+      url: relay.key,
+      clock,
+      userAgent: settings.userAgent,
+      fetchInformation: settings.fetchInformation,
+      signal: this.#closing.signal,
+      onInformation: (information) => {
+        this.#budget.advertise(information.maxSubscriptions);
+        this.learn({ maxLimit: information.maxLimit });
+        settings.onChange(this.key);
+      },
+    });
   }
 
   /**
@@ -141,61 +114,46 @@ export class RelayConnection {
    * cool-down, a place among the open requests, and a connection.
    */
   query(filter: RelayFilter, options: QueryOptions): Promise<QueryResult> {
-    const maxEvents = options.maxEvents ?? Math.max(LEAST_MAX_EVENTS, 5 * (filter.limit ?? UNLIMITED_PAGE));
-    return sendInTurn(this.#turn(options, this.#reading, this.#budget), (release) => {
-      return new Promise<QueryOutcome>((resolve) => {
-        const request = new OpenSubscription({
-          subscription: this.#freshSubscription(),
+    const { onEvent, signal } = options;
+    return this.#inTurn(options, this.#reading, this.#budget, (release) =>
+      this.#open<QueryOutcome>(release, (onDone) => {
+        return new OpenSubscription({
+          ...this.#common(signal),
           filters: [filter],
           live: false,
           idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
-          maxEvents,
+          maxEvents: options.maxEvents ?? Math.max(LEAST_MAX_EVENTS, 5 * (filter.limit ?? UNLIMITED_PAGE)),
           maxBytes: options.maxBytes ?? MAX_BYTES,
-          onEvent: options.onEvent,
-          signal: options.signal,
-          clock: this.#settings.clock,
-          send: (text) => this.#link.send(text),
-          onDone: (outcome) => {
-            this.#requestEnded(request, outcome, release);
-            resolve(outcome);
-          },
+          onEvent,
+          onDone,
         });
-        this.#requestStarted(request);
-      });
-    });
+      }),
+    );
   }
 
   /**
-   * Subscribes to what is new (use `limit: 0` for nothing stored). `ended` resolves when the subscription is over, for
-   * whatever reason, a lost connection included.
+   * Subscribes to what is new (use `limit: 0` for nothing stored). It takes a place among the open requests without
+   * waiting for one. Its end resolves `ended`, whatever the reason, a lost connection included.
    */
   subscribe(filters: RelayFilter[], handlers: LiveHandlers, options: WaitingOptions = {}): LiveSubscription {
     const stop = new AbortController();
-    const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
-    const ended = sendInTurn(this.#turn({ ...options, signal }, this.#reading, null), () => {
-      const release = this.#budget.stand();
-      return new Promise<QueryOutcome>((resolve) => {
-        const request = new OpenSubscription({
-          subscription: this.#freshSubscription(),
+    const link = linkSignals(options.signal, stop.signal);
+    const ended = this.#inTurn({ ...options, signal: link.signal }, this.#reading, null, () =>
+      this.#open<QueryOutcome>(this.#budget.stand(), (onDone) => {
+        return new OpenSubscription({
+          ...this.#common(link.signal),
           filters,
           live: true,
-          idleTimeoutMs: 0,
-          maxEvents: LEAST_MAX_EVENTS * 100,
+          idleTimeoutMs: Number.POSITIVE_INFINITY,
+          maxEvents: LIVE_MAX_EVENTS,
           maxBytes: MAX_BYTES,
           onEvent: handlers.onEvent,
-          ...(handlers.onEose === undefined ? {} : { onEose: handlers.onEose }),
-          signal,
-          clock: this.#settings.clock,
-          send: (text) => this.#link.send(text),
-          onDone: (outcome) => {
-            this.#requestEnded(request, outcome, release);
-            resolve(outcome);
-          },
+          onEose: handlers.onEose,
+          onDone,
         });
-        this.#requestStarted(request);
-      });
-    });
-    return { close: () => stop.abort(), ended };
+      }),
+    );
+    return { close: () => stop.abort(), ended: ended.finally(link.unlink) };
   }
 
   /** Runs one NEG session (NIP-77). Messages are hex on both sides; the reconciliation itself is the caller's. */
@@ -205,40 +163,34 @@ export class RelayConnection {
     handlers: NegentropyHandlers,
     options: WaitingOptions & Pick<QueryOptions, 'idleTimeoutMs' | 'maxBytes'> = {},
   ): Promise<NegentropyResult> {
-    return sendInTurn(this.#turn(options, this.#reading, this.#budget), (release) => {
-      return new Promise<NegentropyOutcome>((resolve) => {
-        const request = new OpenNegentropy({
-          subscription: this.#freshSubscription(),
+    return this.#inTurn(options, this.#reading, this.#budget, (release) =>
+      this.#open<NegentropyOutcome>(release, (onDone) => {
+        return new OpenNegentropy({
+          ...this.#common(options.signal),
           filter,
           initialMessageHex,
           idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
           maxBytes: options.maxBytes ?? MAX_BYTES,
           handlers,
-          signal: options.signal,
-          clock: this.#settings.clock,
-          send: (text) => this.#link.send(text),
-          onDone: (outcome) => {
-            this.#requestEnded(request, outcome, release);
-            resolve(outcome);
-          },
+          onDone,
         });
-        this.#requestStarted(request);
-      });
-    });
+      }),
+    );
   }
 
   /** Sends one EVENT as it is and waits for its OK. `okTimeoutMs`: default 20 000. */
   publish(event: SignedEvent, options: WaitingOptions & { okTimeoutMs?: number } = {}): Promise<PublishResult> {
-    return sendInTurn(this.#turn(options, this.#publishing, null), () => {
-      return new Promise<PublishOutcome>((resolve) => {
+    const send = (): Promise<PublishOutcome> =>
+      new Promise((resolve) => {
+        const { clock } = this.#settings;
         const publication = new OpenPublication({
           event,
           okTimeoutMs: options.okTimeoutMs ?? OK_TIMEOUT_MS,
           signal: options.signal,
-          clock: this.#settings.clock,
+          clock,
           send: (text) => this.#link.send(text),
           onDone: (outcome) => {
-            this.#publications.splice(this.#publications.indexOf(publication), 1);
+            this.#work.removePublication(publication);
             if (OpenPublication.asksForLessSpeed(outcome)) {
               this.#slowDown(this.#publishing);
             } else if (outcome.state !== 'unknown') {
@@ -248,10 +200,10 @@ export class RelayConnection {
             resolve(outcome);
           },
         });
-        this.#publications.push(publication);
+        this.#work.addPublication(publication);
         this.#rest();
       });
-    });
+    return this.#inTurn(options, this.#publishing, null, send);
   }
 
   /** What was learned about this relay's limits. */
@@ -264,8 +216,8 @@ export class RelayConnection {
     const before = this.#hints;
     this.preloadHints(hints);
     if (Object.entries(this.#hints).some(([name, value]) => before[name as keyof RelayHints] !== value)) {
-      this.#settings.onHints(this);
-      this.#settings.onChange(this);
+      this.#settings.onHints(this.key, this.#hints);
+      this.#settings.onChange(this.key);
     }
   }
 
@@ -276,16 +228,12 @@ export class RelayConnection {
 
   /** The NIP-11 document as far as it was read; null before, and when there is none. */
   get information(): RelayInformation | null {
-    return this.#information;
+    return this.#information.current;
   }
 
   /** Reads the NIP-11 document unless that was done lately; null when there is none. Never rejects. */
-  async readInformation(): Promise<RelayInformation | null> {
-    if (this.#settings.clock.monotonicMs() < this.#informationDueMs) {
-      return this.#information;
-    }
-    this.#readingInformation ??= this.#fetchInformation();
-    return this.#readingInformation;
+  readInformation(): Promise<RelayInformation | null> {
+    return this.#information.read();
   }
 
   /** The latest AUTH challenge of the open connection (NIP-42); never answered by itself. */
@@ -305,7 +253,7 @@ export class RelayConnection {
   /** The number of open requests that the user allows at the most. */
   setRequestBudget(most: number): void {
     this.#budget.configure(most);
-    this.#settings.onChange(this);
+    this.#settings.onChange(this.key);
   }
 
   /** How the relay does, without the accounts that use it. Times in Unix seconds. */
@@ -330,68 +278,85 @@ export class RelayConnection {
       observedCap: this.#hints.observedCap,
       openRequests: this.#budget.open,
       requestBudget: this.#budget.limit,
-      software: this.#information?.software ?? null,
-      supportedNips: this.#information?.supportedNips ?? [],
+      software: this.information?.software ?? null,
+      supportedNips: this.information?.supportedNips ?? [],
     };
   }
 
   /** Ends everything that is open as `cancelled` and closes the socket for good. */
   close(): void {
     this.#closing.abort();
-    for (const request of [...this.#requests.values()]) {
-      request.cancel('Holdfast is closing the connection');
-    }
-    for (const publication of [...this.#publications]) {
-      publication.cancel('Holdfast is closing the connection');
-    }
+    this.#work.cancelAll('Holdfast is closing the connection');
     this.#link.close();
     this.#budget.close();
   }
 
-  #turn(options: WaitingOptions, pacing: Pacing, budget: RequestBudget | null): TurnOptions {
-    const closing = this.#closing.signal;
-    return {
+  async #inTurn<Outcome>(
+    options: WaitingOptions,
+    pacing: Pacing,
+    budget: RequestBudget | null,
+    send: (release: () => void) => Promise<Outcome>,
+  ): Promise<TurnResult<Outcome>> {
+    const link = linkSignals(options.signal, this.#closing.signal);
+    const turn = {
       clock: this.#settings.clock,
       link: this.#link,
       health: this.#health,
       pacing,
       budget,
-      signal: options.signal === undefined ? closing : AbortSignal.any([options.signal, closing]),
+      signal: link.signal,
       connectAttempts: options.connectAttempts ?? CONNECT_ATTEMPTS,
       patienceMs: options.patienceMs ?? PATIENCE_MS,
       onWaiting: options.onWaiting,
     };
+    try {
+      return await sendInTurn(turn, send);
+    } finally {
+      link.unlink();
+    }
   }
 
-  #freshSubscription(): string {
+  /** What every request needs: an ID that was never used on this connection, time, and the socket. */
+  #common(signal: AbortSignal | undefined) {
     this.#asked += 1;
-    return `${this.#idPrefix}-${this.#asked}`;
+    return {
+      subscription: `${this.#idPrefix}-${this.#asked}`,
+      clock: this.#settings.clock,
+      send: (text: string) => this.#link.send(text),
+      signal,
+    };
   }
 
-  #requestStarted(request: OpenRequest): void {
-    this.#requests.set(request.subscription, request);
-    this.#rest();
-  }
-
-  #requestEnded(request: OpenRequest, outcome: QueryOutcome | NegentropyOutcome, release: () => void): void {
-    this.#requests.delete(request.subscription);
-    if (outcome.ending === 'rate-limited') {
-      this.#slowDown(this.#reading);
-    }
-    if ('tooManyRequests' in outcome) {
-      this.#budget.refused();
-    }
-    if (isFinished(outcome.ending)) {
-      this.#health.answered();
-      this.#budget.served();
-    }
-    release();
-    this.#rest();
+  /** Opens a request, keeps it while it is open, and draws the consequences when it ends. */
+  #open<Outcome extends QueryOutcome | NegentropyOutcome>(
+    release: () => void,
+    create: (onDone: (outcome: Outcome) => void) => OpenRequest,
+  ): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const request = create((outcome) => {
+        this.#work.removeRequest(request);
+        if (outcome.ending === 'rate-limited') {
+          this.#slowDown(this.#reading);
+        }
+        if ('tooManyRequests' in outcome) {
+          this.#budget.refused();
+        }
+        if (isFinished(outcome.ending)) {
+          this.#health.answered();
+          this.#budget.served();
+        }
+        release();
+        this.#rest();
+        resolve(outcome);
+      });
+      this.#work.addRequest(request);
+      this.#rest();
+    });
   }
 
   #rest(): void {
-    this.#link.setBusy(this.#requests.size > 0 || this.#publications.length > 0);
-    this.#settings.onChange(this);
+    this.#link.setBusy(!this.#work.isEmpty);
+    this.#settings.onChange(this.key);
   }
 
   #slowDown(...pacings: Pacing[]): void {
@@ -411,13 +376,10 @@ export class RelayConnection {
       case 'closed':
       case 'neg-msg':
       case 'neg-err':
-        // Frames for a subscription that has ended, or that was never ours, find nothing here.
-        this.#requests.get(frame.subscription)?.onFrame(frame, bytes);
+        this.#work.onFrame(frame, bytes);
         return;
       case 'ok':
-        this.#publications
-          .find((publication) => publication.eventId === frame.eventId)
-          ?.onOk(frame.accepted, frame.message);
+        this.#work.onOk(frame.eventId, frame.accepted, frame.message);
         return;
       case 'auth':
         this.#authChallenge = frame.challenge;
@@ -433,65 +395,29 @@ export class RelayConnection {
 
   #onNotice(text: string): void {
     this.#log(`says: ${JSON.stringify(text.slice(0, 300))}`);
-    const { reason, meaning, request, publication } = attributeNotice(
-      text,
-      [...this.#requests.values()],
-      this.#publications,
-    );
-    if (request !== null) {
-      request.onNotice(reason, meaning);
-    } else if (publication !== null) {
-      publication.reject(reason);
-    } else if (meaning === 'rate-limited') {
-      const reading = this.#requests.size > 0 || this.#publications.length === 0;
-      const publishing = this.#publications.length > 0 || this.#requests.size === 0;
+    const meaning = this.#work.onNotice(text);
+    const { requests, publications } = this.#work;
+    if (meaning === 'rate-limited') {
+      const reading = requests > 0 || publications === 0;
+      const publishing = publications > 0 || requests === 0;
       this.#slowDown(...(reading ? [this.#reading] : []), ...(publishing ? [this.#publishing] : []));
-      this.#settings.onChange(this);
-    } else if (meaning === 'too-many-requests' && this.#requests.size > 0) {
+    } else if (meaning === 'too-many-requests' && requests > 0) {
       this.#budget.refused();
-      this.#settings.onChange(this);
     }
+    this.#settings.onChange(this.key);
   }
 
   #onEnded(end: SocketEnd): void {
     this.#authChallenge = null;
     this.#log(describeSocketEnd(end));
-    const requests = [...this.#requests.values()];
-    if (end.cause === 'by-relay' && end.code === 1009) {
-      // "Message too big" (RFC 6455): it can only have been the largest of our frames.
-      const unanswered = requests.filter((request) => request.frames === 0);
-      const words = end.reason === '' ? 'the frame was too large (1009)' : end.reason;
-      largestFrame(unanswered, this.#publications).publication?.reject(parseReason(words));
-    }
-    for (const request of requests) {
-      request.onSocketEnd(end);
-    }
-    for (const publication of [...this.#publications]) {
-      publication.onSocketEnd(end);
-    }
+    this.#work.onSocketEnd(end);
   }
 
   #onLinkChange(): void {
     if (this.#link.isOpen) {
-      void this.readInformation();
+      void this.#information.read();
     }
-    this.#settings.onChange(this);
-  }
-
-  async #fetchInformation(): Promise<RelayInformation | null> {
-    const { clock, userAgent } = this.#settings;
-    const read = this.#settings.fetchInformation(this.key, { clock, userAgent, signal: this.#closing.signal });
-    const information = await read.catch(() => null);
-    this.#readingInformation = null;
-    this.#informationDueMs =
-      clock.monotonicMs() + (information === null ? NO_INFORMATION_LASTS_MS : INFORMATION_LASTS_MS);
-    if (information !== null) {
-      this.#information = information;
-      this.#budget.advertise(information.maxSubscriptions);
-      this.learn({ maxLimit: information.maxLimit });
-      this.#settings.onChange(this);
-    }
-    return information;
+    this.#settings.onChange(this.key);
   }
 
   #log(line: string): void {

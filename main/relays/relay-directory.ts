@@ -4,7 +4,7 @@ import type { Random } from '../platform/random.ts';
 import { DEFAULT_BACKOFF } from './backoff.ts';
 import type { BackoffTimes } from './backoff.ts';
 import { RelayConnection } from './relay-connection.ts';
-import type { ConnectionSettings } from './relay-connection.ts';
+import type { ConnectionSettings } from './connection-settings.ts';
 import type { RelayHints } from './relay-hints.ts';
 import { fetchRelayInformation } from './relay-information.ts';
 import { parseRelayUrl } from './relay-key.ts';
@@ -41,7 +41,7 @@ export interface DirectoryOptions {
 export class RelayDirectory {
   readonly #settings: ConnectionSettings;
   readonly #connections = new Map<string, RelayConnection>();
-  readonly #changeListeners = new Set<(connection: RelayConnection) => void>();
+  readonly #changeListeners = new Set<(relayKey: string) => void>();
   readonly #hintListeners = new Set<(relayKey: string, hints: Readonly<RelayHints>) => void>();
   #closed = false;
 
@@ -59,8 +59,8 @@ export class RelayDirectory {
       requestBudget: options.requestBudget ?? REQUEST_BUDGET,
       readIntervalMs: options.readIntervalMs ?? 0,
       publishIntervalMs: options.publishIntervalMs ?? PUBLISH_INTERVAL_MS,
-      onChange: (connection) => this.#tell(() => this.#changeListeners.forEach((listener) => listener(connection))),
-      onHints: ({ key, hints }) => this.#tell(() => this.#hintListeners.forEach((listener) => listener(key, hints))),
+      onChange: (key) => this.#tell(this.#changeListeners, key),
+      onHints: (key, hints) => this.#tell(this.#hintListeners, key, hints),
     };
   }
 
@@ -98,7 +98,7 @@ export class RelayDirectory {
   }
 
   /** Calls back, often, when health, open requests or information of a relay changed; the returned function ends that. */
-  onDidChange(listener: (connection: RelayConnection) => void): () => void {
+  onDidChange(listener: (relayKey: string) => void): () => void {
     this.#changeListeners.add(listener);
     return () => this.#changeListeners.delete(listener);
   }
@@ -119,12 +119,16 @@ export class RelayDirectory {
     }
   }
 
-  /** Observers must not be able to disturb a connection. */
-  #tell(call: () => void): void {
-    try {
-      call();
-    } catch (error) {
-      this.#settings.log(`an observer of the relays failed: ${error instanceof Error ? error.message : String(error)}`);
+  /** Observers must not be able to disturb a connection, or each other. */
+  #tell<Args extends unknown[]>(listeners: ReadonlySet<(...args: Args) => void>, ...args: Args): void {
+    for (const listener of listeners) {
+      try {
+        listener(...args);
+      } catch (error) {
+        this.#settings.log(
+          `an observer of the relays failed: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      }
     }
   }
 }

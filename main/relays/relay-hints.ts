@@ -3,9 +3,9 @@ export interface RelayHints {
   /** The largest page the relay was seen to carry while it held more. */
   observedCap: number | null;
   /** A `limit` it accepted after it had refused a larger one. */
-  smallerLimit: number | null;
+  acceptedLimit: number | null;
   /** `max_limit` of its NIP-11 document. */
   maxLimit: number | null;
 }
 
-export const NO_HINTS: Readonly<RelayHints> = { observedCap: null, smallerLimit: null, maxLimit: null };
+export const NO_HINTS: Readonly<RelayHints> = { observedCap: null, acceptedLimit: null, maxLimit: null };

@@ -1,4 +1,5 @@
 import type { QueryEnding, SignedEvent } from '../../preload/contract.ts';
+import type { CompletenessHint } from './relay-frame.ts';
 
 /** A NIP-01 filter. Tag filters are keyed `#x`. */
 export interface RelayFilter {
@@ -86,6 +87,22 @@ export interface RelayReason {
     | 'error'
     | null;
   text: string;
+}
+
+/** Waiting is the same for everything that is sent. */
+export type WaitingOptions = Pick<QueryOptions, 'signal' | 'connectAttempts' | 'patienceMs' | 'onWaiting'>;
+
+export interface LiveHandlers {
+  onEvent: (event: SignedEvent) => void;
+  /** The stored events are over; what follows is new. */
+  onEose?: (hint: CompletenessHint) => void;
+}
+
+/** A live subscription. It does not come back by itself: whoever asked decides what to ask after a reconnect. */
+export interface LiveSubscription {
+  close(): void;
+  /** How it ended: by the relay, by the socket, or `cancelled` by `close`. */
+  ended: Promise<QueryResult>;
 }
 
 /** What came of one NEG session (NIP-77). */

@@ -82,7 +82,7 @@ const WORDINGS: [ReasonMeaning, RegExp[]][] = [
     'unsupported',
     [
       /\bunsupported\b|\bnot support|\bnot (implemented|enabled|recogni[sz]ed|understood)\b|\bunimplemented\b|\bdisabled\b/i,
-      /\b(unknown|unrecogni[sz]ed|unexpected|invalid|bad) (cmd|command|message|msg|verb|type|method|request)/i,
+      /\b(unknown|unrecogni[sz]ed|unexpected|invalid|bad) (cmd|command|message|msg|verb|type|method|request|envelope)/i,
       /\bunrecogni[sz]ed\b/i,
     ],
   ],
@@ -151,7 +151,10 @@ export function isLastingRefusal(reason: RelayReason): boolean {
   if (meaning === 'frame-too-large') {
     return true;
   }
-  return reason.prefix !== 'error' && !/try again|temporar|later|busy|unavailable|internal/i.test(reason.text);
+  if (reason.prefix === null) {
+    return !/\b(try again|temporar|busy|unavailable|internal|timed? ?out)/i.test(reason.text);
+  }
+  return reason.prefix !== 'error';
 }
 
 function isPrefix(word: string): word is Prefix {

@@ -3,7 +3,10 @@ import type { QueryOptions, QueryResult } from '../../main/relays/relay-query.ts
 import { FakeNetwork, settle, shapedEvent } from './fake-relay.ts';
 
 async function ask(network: FakeNetwork, options: Partial<QueryOptions> = {}): Promise<Promise<QueryResult>[]> {
-  const result = network.connection.query({ authors: ['a'.repeat(64)], limit: 100 }, { onEvent: () => undefined, ...options });
+  const result = network.connection.query(
+    { authors: ['a'.repeat(64)], limit: 100 },
+    { onEvent: () => undefined, ...options },
+  );
   await settle();
   return [result];
 }

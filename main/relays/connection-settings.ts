@@ -1,0 +1,26 @@
+import type { Clock } from '../platform/clock.ts';
+import type { Random } from '../platform/random.ts';
+import type { BackoffTimes } from './backoff.ts';
+import type { FetchInformation } from './information-keeper.ts';
+import type { RelayHints } from './relay-hints.ts';
+import type { LinkTimes } from './relay-link.ts';
+import type { OpenSocket } from './relay-socket.ts';
+
+/** What all connections of a directory share. */
+export interface ConnectionSettings {
+  clock: Clock;
+  random: Random;
+  openSocket: OpenSocket;
+  fetchInformation: FetchInformation;
+  log: (line: string) => void;
+  userAgent: string;
+  backoff: BackoffTimes;
+  times: LinkTimes;
+  maxFrameBytes: number;
+  requestBudget: number;
+  readIntervalMs: number;
+  publishIntervalMs: number;
+  /** Something that a person may see has changed: health, open requests, information. */
+  onChange: (relayKey: string) => void;
+  onHints: (relayKey: string, hints: Readonly<RelayHints>) => void;
+}

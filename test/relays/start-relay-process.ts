@@ -31,16 +31,18 @@ export async function startRelayProcess(options: RelayProcessOptions = {}): Prom
   if (options.eoseHints) args.push('--hints');
   if (options.log !== undefined) args.push('--log', options.log);
 
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+  const exited = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const line = await new Promise<string>((resolve, reject) => {
     let text = '';
+    let complaints = '';
+    child.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
     child.stdout.on('data', (chunk: Buffer) => {
       text += chunk.toString();
       if (text.includes('\n')) resolve(text);
     });
     child.once('error', reject);
-    child.once('exit', (code) => reject(new Error(`the relay process ended with ${code ?? 'a signal'}`)));
+    child.once('close', () => reject(new Error(`the relay process did not start: ${complaints}`)));
   });
   const { url, port } = JSON.parse(line) as { url: string; port: number };
   return {

@@ -57,13 +57,14 @@ async function importFile(call: Invocation, file: string): Promise<ExitCode> {
   signal.addEventListener('abort', stopReading, { once: true });
   try {
     return await withSession(call, 'create', neverEmpty, async ({ engine }) => {
-      let reported = 0;
+      const reported = new Set<number>();
       const tellProblems = ({ problems }: ImportReport): void => {
-        for (const { line, message } of problems.slice(reported)) {
+        for (const { line, message } of problems) {
+          if (reported.has(line)) continue;
+          reported.add(line);
           call.messages.event({ type: 'problem', line, message });
-          if (!call.json) call.messages.raw(`holdfast: line ${line}: ${singleLine(message)}\n`);
+          if (!call.json) call.messages.raw(`holdfast: line ${line} ${singleLine(message)}\n`);
         }
-        reported = Math.max(reported, problems.length);
       };
       const report = await engine.importLines(textLines(chunksOf(input, file, signal)), tellProblems);
       tellProblems(report);

@@ -1,5 +1,6 @@
 import js from '@eslint/js';
 import svelte from 'eslint-plugin-svelte';
+import { defineConfig } from 'eslint/config';
 import globals from 'globals';
 import ts from 'typescript-eslint';
 import svelteConfig from './svelte.config.js';
@@ -22,7 +23,7 @@ const typed = {
   'no-console': 'error',
 };
 
-export default ts.config(
+export default defineConfig(
   { ignores: ['dist/', 'release/', 'node_modules/', '.cache/'] },
   js.configs.recommended,
   {

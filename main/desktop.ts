@@ -70,10 +70,10 @@ async function startEngine(directory: string, demo: boolean): Promise<Engine> {
   });
   endings.push(() => engine.close());
   if (demo) {
-    const { account, relays, close } = await startDemo();
-    endings.push(close);
-    const write = relays.map(({ url }) => url);
-    await engine.methods['accounts.add']({ key: account.npub, label: account.name, write });
+    const sample = await startDemo();
+    endings.push(() => sample.close());
+    const write = sample.relays.map(({ url }) => url);
+    await engine.methods['accounts.add']({ key: sample.account.npub, label: sample.account.name, write });
   }
   return engine;
 }

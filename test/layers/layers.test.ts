@@ -18,7 +18,10 @@ let project: string;
 
 beforeEach(async () => {
   project = await mkdtemp(join(tmpdir(), 'holdfast-layers-'));
-  await writeFile(join(project, 'tsconfig.json'), '{"compilerOptions":{"allowImportingTsExtensions":true,"noEmit":true}}');
+  await writeFile(
+    join(project, 'tsconfig.json'),
+    '{"compilerOptions":{"allowImportingTsExtensions":true,"noEmit":true}}',
+  );
 });
 
 afterEach(() => rm(project, { recursive: true, force: true }));

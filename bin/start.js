@@ -10,6 +10,8 @@ import { exitCodeOf, suitableNode } from './pinned-node.js';
 const DOWNLOAD_MS = 180_000;
 /** What a shell, and so Electron's loader, exits with when a shared library is missing. */
 const CANNOT_EXECUTE = 127;
+/** How the host says that it was interrupted while it could have gone on: for a server, its usual end. */
+const INTERRUPTED = 3;
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const electronDirectory = new URL('../node_modules/electron/', import.meta.url);
@@ -48,7 +50,7 @@ async function openWindow(node, options) {
 }
 
 /** Serves the interface, opens the browser at its address, and resolves to the exit code of the host. */
-function serveToBrowser(node, { data, demo }) {
+async function serveToBrowser(node, { data, demo }) {
   const command = [...(data === undefined ? [] : ['--data', data]), demo ? 'demo' : 'serve'];
   const host = spawn(node, [fileURLToPath(new URL('holdfast.js', import.meta.url)), ...command], {
     stdio: ['inherit', 'pipe', 'inherit'],
@@ -63,7 +65,8 @@ function serveToBrowser(node, { data, demo }) {
     output = null;
     openBrowser(address[0]);
   });
-  return exitCodeOf(host);
+  const code = await exitCodeOf(host);
+  return code === INTERRUPTED ? 0 : code;
 }
 
 /** Asks the system to open `address`. Nothing is lost when it cannot: the host has printed the address. */

@@ -18,6 +18,8 @@ export interface EngineOptions {
   random?: Random;
   /** Verifier threads; default: cores minus one, between 1 and 4. */
   verifierThreads?: number;
+  /** Without a frame of its answer for this long a query ends as `timeout`. Default 30 000. */
+  queryTimeoutMs?: number;
   /** Plain lines about what happens, for the log of the host. */
   log?: (line: string) => void;
 }

@@ -89,11 +89,25 @@ async function prepare(
  * the owner still migrates it.
  */
 export function openDatabaseForReading(options: DatabaseOptions): OpenDatabase {
+  return openBesideOwner(options, true);
+}
+
+/**
+ * Opens the archive beside its owner for one small write, such as leaving word that a run should be cancelled. SQLite
+ * keeps the two apart; the schema is never touched.
+ *
+ * @throws Fault as {@link openDatabaseForReading}.
+ */
+export function openDatabaseToLeaveWord(options: DatabaseOptions): OpenDatabase {
+  return openBesideOwner(options, false);
+}
+
+function openBesideOwner(options: DatabaseOptions, readonly: boolean): OpenDatabase {
   const path = join(options.directory, DATABASE_FILE);
   if (!existsSync(path)) {
     throw new Fault('not-found', `There is no archive in ${options.directory} yet.`, { directory: options.directory });
   }
-  const connection = connect(path, options.directory, true);
+  const connection = connect(path, options.directory, readonly);
   try {
     const { applied, missing } = readAppliedMigrations(connection);
     refuseNewerDatabase(applied, path);

@@ -1,0 +1,153 @@
+import { sql } from 'kysely';
+import type { AccountRelay, ArchiveSummary, CoverageRange, CoverageRelay, CoverageTree } from '../../preload/contract.ts';
+import type { ReadableDatabase } from '../database/database-file.ts';
+import { readFetchState } from './fetch-state.ts';
+import { isResumable } from './range-history.ts';
+import { readCheckpoint } from './walk-checkpoint.ts';
+
+/** What the tree needs to know of an account; its relays carry the roles of now. */
+export interface CoverageSubject {
+  id: number;
+  pubkey: string;
+  archive: ArchiveSummary;
+  relays: readonly (AccountRelay & { relayId: number })[];
+}
+
+/**
+ * What was established per relay and range, from recorded attempts alone. Source relays come first in their order,
+ * relays without a role that have ranges follow as `former`. Counts of overlapping ranges are never added up.
+ */
+export async function readCoverageTree(db: ReadableDatabase, subject: CoverageSubject): Promise<CoverageTree> {
+  const ranges = await readRanges(db, subject.id);
+  const kinds = await readKinds(db, subject.id);
+  const invalid = await readInvalidObservations(db, subject.id);
+  const relays: CoverageRelay[] = [];
+  for (const { relayId, url, role } of await listRelays(db, subject, [...ranges.keys()])) {
+    const state = await readFetchState(db, subject.id, relayId);
+    relays.push({
+      url,
+      role,
+      historyComplete: state.historyComplete,
+      forwardBoundary: state.forwardBoundary,
+      invalidObservations: invalid.get(relayId) ?? 0,
+      ranges: (ranges.get(relayId) ?? []).map(({ walkId, range }) => ({ ...range, kinds: kinds.get(walkId) ?? {} })),
+    });
+  }
+  return { account: subject.pubkey, archive: subject.archive, relays };
+}
+
+async function listRelays(
+  db: ReadableDatabase,
+  subject: CoverageSubject,
+  withRanges: readonly number[],
+): Promise<{ relayId: number; url: string; role: CoverageRelay['role'] }[]> {
+  const sources = subject.relays
+    .filter((relay) => relay.write || relay.extra)
+    .map(({ relayId, url, write, extra }) => ({
+      relayId,
+      url,
+      role: write && extra ? ('write+extra' as const) : write ? ('write' as const) : ('extra' as const),
+    }));
+  const former = withRanges.filter((id) => !sources.some((source) => source.relayId === id));
+  if (former.length === 0) return sources;
+  const rows = await db.selectFrom('relays').select(['id', 'url']).where('id', 'in', former).orderBy('id').execute();
+  return [...sources, ...rows.map(({ id, url }) => ({ relayId: id, url, role: 'former' as const }))];
+}
+
+type RangeRow = Omit<CoverageRange, 'kinds'>;
+
+async function readRanges(db: ReadableDatabase, accountId: number): Promise<Map<number, { walkId: number; range: RangeRow }[]>> {
+  const rows = await db
+    .selectFrom('ranges')
+    .innerJoin('attempts', (join) =>
+      join.on('attempts.id', '=', (eb) =>
+        eb
+          .selectFrom('attempts as latest')
+          .select('latest.id')
+          .whereRef('latest.range_id', '=', 'ranges.id')
+          .orderBy('latest.id', 'desc')
+          .limit(1),
+      ),
+    )
+    .select((eb) => [
+      'ranges.id as id',
+      'ranges.relay_id',
+      'ranges.since',
+      'ranges.until',
+      'attempts.walk_id',
+      'attempts.status',
+      'attempts.found',
+      'attempts.fetched',
+      'attempts.strategy',
+      'attempts.reason',
+      'attempts.checkpoint',
+      'attempts.completed_at',
+      eb
+        .selectFrom('attempts as counted')
+        .select(({ fn }) => fn.countAll<number>().as('n'))
+        .whereRef('counted.range_id', '=', 'ranges.id')
+        .as('attempt_count'),
+      eb
+        .selectFrom('attempts as asking')
+        .select(sql<number>`coalesce(sum(asking.pages - coalesce((select pages from attempts as before
+          where before.id = asking.prior_id and asking.continued = 1), 0)), 0)`.as('n'))
+        .whereRef('asking.range_id', '=', 'ranges.id')
+        .as('query_count'),
+      sql<number | null>`(select max(queries.completed_at_ms) from queries where queries.attempt_id = attempts.id)`.as('checked_at_ms'),
+    ])
+    .where('ranges.account_id', '=', accountId)
+    .orderBy('ranges.until')
+    .orderBy('ranges.id')
+    .execute();
+  const byRelay = new Map<number, { walkId: number; range: RangeRow }[]>();
+  for (const row of rows) {
+    const checkpoint = readCheckpoint(row.checkpoint);
+    const list = byRelay.get(row.relay_id) ?? [];
+    list.push({
+      walkId: row.walk_id,
+      range: {
+        id: row.id,
+        since: row.since,
+        until: row.until,
+        status: row.status,
+        found: row.found,
+        fetched: row.fetched,
+        notFetched: row.found - row.fetched,
+        checkedAt: row.checked_at_ms === null ? row.completed_at : Math.floor(row.checked_at_ms / 1000),
+        strategy: row.strategy,
+        reason: row.reason,
+        saturatedSeconds: checkpoint?.saturatedSeconds ?? [],
+        resumable: isResumable({ status: row.status, checkpoint }),
+        attemptCount: row.attempt_count ?? 0,
+        queryCount: row.query_count ?? 0,
+      },
+    });
+    byRelay.set(row.relay_id, list);
+  }
+  return byRelay;
+}
+
+/** Found events by kind, for every walk of the account's ranges. */
+async function readKinds(db: ReadableDatabase, accountId: number): Promise<Map<number, Record<string, number>>> {
+  const rows = await db
+    .selectFrom('walk_kinds')
+    .innerJoin('attempts', 'attempts.id', 'walk_kinds.walk_id')
+    .innerJoin('ranges', 'ranges.id', 'attempts.range_id')
+    .select(['walk_kinds.walk_id', 'walk_kinds.kind', 'walk_kinds.found'])
+    .where('ranges.account_id', '=', accountId)
+    .execute();
+  const kinds = new Map<number, Record<string, number>>();
+  for (const { walk_id: walkId, kind, found } of rows) kinds.set(walkId, { ...kinds.get(walkId), [String(kind)]: found });
+  return kinds;
+}
+
+async function readInvalidObservations(db: ReadableDatabase, accountId: number): Promise<Map<number, number>> {
+  const rows = await db
+    .selectFrom('attempts')
+    .innerJoin('ranges', 'ranges.id', 'attempts.range_id')
+    .select(({ fn }) => ['ranges.relay_id', fn.sum<number>('attempts.invalid').as('invalid')])
+    .where('ranges.account_id', '=', accountId)
+    .groupBy('ranges.relay_id')
+    .execute();
+  return new Map(rows.map((row) => [row.relay_id, row.invalid]));
+}

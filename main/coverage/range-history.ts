@@ -1,0 +1,215 @@
+import type { Transaction } from 'kysely';
+import type { RangeStatus, Strategy } from '../../preload/contract.ts';
+import type { ReadableDatabase, WritableDatabase } from '../database/database-file.ts';
+import type { Tables } from '../database/tables.ts';
+import { Fault } from '../platform/fault.ts';
+import type { RelayFilter } from '../relays/relay-query.ts';
+import { readCheckpoint, type WalkCheckpoint } from './walk-checkpoint.ts';
+
+/** A logical scope on one relay. The filter holds no bounds; `since: null` is Beginning. */
+export interface Range {
+  id: number;
+  accountId: number;
+  relayId: number;
+  filter: RelayFilter;
+  since: number | null;
+  until: number;
+}
+
+/** An attempt as Resume and Refetch need it. */
+export interface Attempt {
+  id: number;
+  rangeId: number;
+  runId: number;
+  walkId: number;
+  strategy: Strategy;
+  status: RangeStatus;
+  pageLimit: number;
+  cursor: number | null;
+  checkpoint: WalkCheckpoint | null;
+  pages: number;
+  found: number;
+  fetched: number;
+  reason: string | null;
+}
+
+export interface NewAttempt {
+  rangeId: number;
+  runId: number;
+  strategy: Strategy;
+  pageLimit: number;
+  startedAt: number;
+  /** The attempt that this one repeats (a walk of its own) or continues (the same walk, from its cursor). */
+  prior: Attempt | null;
+  continued: boolean;
+}
+
+/** The range of exactly this scope, found or created. */
+export async function openRange(db: WritableDatabase, scope: Omit<Range, 'id'>): Promise<Range> {
+  const filter = JSON.stringify(scope.filter);
+  return db.transaction().execute(async (trx) => {
+    const known = await trx
+      .selectFrom('ranges')
+      .select('id')
+      .where('account_id', '=', scope.accountId)
+      .where('relay_id', '=', scope.relayId)
+      .where('until', '=', scope.until)
+      .where('since', 'is', scope.since)
+      .where('filter', '=', filter)
+      .executeTakeFirst();
+    if (known !== undefined) return { ...scope, id: known.id };
+    const { id } = await trx
+      .insertInto('ranges')
+      .values({ account_id: scope.accountId, relay_id: scope.relayId, filter, since: scope.since, until: scope.until })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    return { ...scope, id };
+  });
+}
+
+/** @throws Fault `unknown-range`. */
+export async function readRange(db: ReadableDatabase, id: number): Promise<Range> {
+  const row = await db.selectFrom('ranges').selectAll().where('id', '=', id).executeTakeFirst();
+  if (row === undefined) throw new Fault('unknown-range', `There is no range ${id}.`, { range: id });
+  return {
+    id: row.id,
+    accountId: row.account_id,
+    relayId: row.relay_id,
+    filter: JSON.parse(row.filter) as RelayFilter,
+    since: row.since,
+    until: row.until,
+  };
+}
+
+/** Records the start of an attempt. A continued one inherits cursor, checkpoint and the counters of its walk. */
+export async function beginAttempt(db: WritableDatabase, attempt: NewAttempt): Promise<Attempt> {
+  const continued = attempt.continued ? attempt.prior : null;
+  return db.transaction().execute(async (trx) => {
+    const { id } = await trx
+      .insertInto('attempts')
+      .values({
+        range_id: attempt.rangeId,
+        run_id: attempt.runId,
+        walk_id: continued?.walkId ?? 0,
+        prior_id: attempt.prior?.id ?? null,
+        continued: continued === null ? 0 : 1,
+        strategy: attempt.strategy,
+        status: 'active',
+        page_limit: attempt.pageLimit,
+        cursor: continued?.cursor ?? null,
+        checkpoint: JSON.stringify(continued?.checkpoint ?? null),
+        reason: null,
+        pages: continued?.pages ?? 0,
+        found: continued?.found ?? 0,
+        fetched: continued?.fetched ?? 0,
+        started_at: attempt.startedAt,
+        completed_at: null,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    if (continued === null) await trx.updateTable('attempts').set({ walk_id: id }).where('id', '=', id).execute();
+    return readAttemptWithin(trx, id);
+  });
+}
+
+/** Ends an attempt outside a page: nothing was asked, or the asking was given up. */
+export async function endAttempt(
+  db: WritableDatabase,
+  id: number,
+  status: Exclude<RangeStatus, 'active'>,
+  reason: string,
+  completedAt: number,
+): Promise<void> {
+  await db.updateTable('attempts').set({ status, reason, completed_at: completedAt }).where('id', '=', id).execute();
+}
+
+/** The latest attempt at a range, or null when there was none. */
+export async function latestAttempt(db: ReadableDatabase, rangeId: number): Promise<Attempt | null> {
+  const row = await db
+    .selectFrom('attempts')
+    .selectAll()
+    .where('range_id', '=', rangeId)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? null : toAttempt(row);
+}
+
+/** The ranges of an account on a relay with their latest attempts, oldest range first. */
+export async function rangesWithLatestAttempt(
+  db: ReadableDatabase,
+  accountId: number,
+  relayId: number,
+): Promise<{ range: Range; attempt: Attempt }[]> {
+  const ids = await db
+    .selectFrom('ranges')
+    .select('id')
+    .where('account_id', '=', accountId)
+    .where('relay_id', '=', relayId)
+    .orderBy('id')
+    .execute();
+  const pairs: { range: Range; attempt: Attempt }[] = [];
+  for (const { id } of ids) {
+    const attempt = await latestAttempt(db, id);
+    if (attempt !== null) pairs.push({ range: await readRange(db, id), attempt });
+  }
+  return pairs;
+}
+
+/** Ranges whose latest attempt belongs to a run. */
+export async function rangesOfRun(db: ReadableDatabase, runId: number): Promise<{ range: Range; attempt: Attempt }[]> {
+  const ids = await db
+    .selectFrom('attempts')
+    .select('range_id')
+    .distinct()
+    .where('run_id', '=', runId)
+    .orderBy('range_id')
+    .execute();
+  const pairs: { range: Range; attempt: Attempt }[] = [];
+  for (const { range_id: id } of ids) {
+    const attempt = await latestAttempt(db, id);
+    if (attempt !== null && attempt.runId === runId) pairs.push({ range: await readRange(db, id), attempt });
+  }
+  return pairs;
+}
+
+/** True when Resume can go on with it: unfinished, and not stuck for a reason that only another limit or strategy lifts. */
+export function isResumable(attempt: Pick<Attempt, 'status' | 'checkpoint'>): boolean {
+  return (attempt.status === 'partial' || attempt.status === 'failed') && attempt.checkpoint?.unpageable !== true;
+}
+
+async function readAttemptWithin(trx: Transaction<Tables>, id: number): Promise<Attempt> {
+  return toAttempt(await trx.selectFrom('attempts').selectAll().where('id', '=', id).executeTakeFirstOrThrow());
+}
+
+function toAttempt(row: {
+  id: number;
+  range_id: number;
+  run_id: number;
+  walk_id: number;
+  strategy: Strategy;
+  status: RangeStatus;
+  page_limit: number;
+  cursor: number | null;
+  checkpoint: string;
+  pages: number;
+  found: number;
+  fetched: number;
+  reason: string | null;
+}): Attempt {
+  return {
+    id: row.id,
+    rangeId: row.range_id,
+    runId: row.run_id,
+    walkId: row.walk_id,
+    strategy: row.strategy,
+    status: row.status,
+    pageLimit: row.page_limit,
+    cursor: row.cursor,
+    checkpoint: readCheckpoint(row.checkpoint),
+    pages: row.pages,
+    found: row.found,
+    fetched: row.fetched,
+    reason: row.reason,
+  };
+}

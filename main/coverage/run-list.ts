@@ -1,0 +1,120 @@
+import type { RunRelaySummary, RunSummary } from '../../preload/contract.ts';
+import type { ReadableDatabase } from '../database/database-file.ts';
+import { Fault } from '../platform/fault.ts';
+import { isResumable } from './range-history.ts';
+import { readCheckpoint } from './walk-checkpoint.ts';
+
+export interface RunSelection {
+  accountId?: number;
+  limit: number;
+  /** Only runs with a lower number. */
+  before?: number;
+}
+
+/** Runs, newest first, with how each relay's ranges stood at the end of this run's attempts. */
+export async function listRuns(db: ReadableDatabase, selection: RunSelection): Promise<RunSummary[]> {
+  let query = db
+    .selectFrom('runs')
+    .innerJoin('accounts', 'accounts.id', 'runs.account_id')
+    .selectAll('runs')
+    .select('accounts.pubkey')
+    .orderBy('runs.id', 'desc')
+    .limit(selection.limit);
+  if (selection.accountId !== undefined) query = query.where('runs.account_id', '=', selection.accountId);
+  if (selection.before !== undefined) query = query.where('runs.id', '<', selection.before);
+  const rows = await query.execute();
+  const attempts = await attemptsOfRuns(db, rows.map((row) => row.id));
+  return rows.map((row) => {
+    const own = attempts.get(row.id) ?? [];
+    const asked = new Set(own.map(({ key }) => key));
+    const untried = (JSON.parse(row.sources) as string[]).some((key) => !asked.has(key));
+    return {
+      id: row.id,
+      type: row.type,
+      account: row.pubkey,
+      status: row.status,
+      startedAt: row.started_at,
+      finishedAt: row.finished_at,
+      boundary: row.boundary,
+      limit: row.page_limit,
+      strategy: row.strategy,
+      found: own.reduce((sum, { summary }) => sum + summary.found, 0),
+      newlyArchived: own.reduce((sum, { summary }) => sum + summary.newlyArchived, 0),
+      resumable: row.status !== 'active' && row.status !== 'complete' && (untried || own.some((attempt) => attempt.resumable)),
+      warnings: JSON.parse(row.warnings) as string[],
+      relays: own.map(({ summary }) => summary),
+    };
+  });
+}
+
+/** @throws Fault `unknown-run`. */
+export async function readRunSummary(db: ReadableDatabase, id: number): Promise<RunSummary> {
+  const [run] = await listRuns(db, { limit: 1, before: id + 1 });
+  if (run?.id !== id) throw new Fault('unknown-run', `There is no run ${id}.`, { run: id });
+  return run;
+}
+
+interface RunAttempt {
+  key: string;
+  resumable: boolean;
+  summary: RunRelaySummary;
+}
+
+/** Per run and range the last attempt's status, with what all attempts of this run at the range brought. */
+async function attemptsOfRuns(db: ReadableDatabase, runs: readonly number[]): Promise<Map<number, RunAttempt[]>> {
+  if (runs.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('attempts')
+    .innerJoin('ranges', 'ranges.id', 'attempts.range_id')
+    .innerJoin('relays', 'relays.id', 'ranges.relay_id')
+    .select([
+      'attempts.id',
+      'attempts.run_id',
+      'attempts.range_id',
+      'attempts.status',
+      'attempts.reason',
+      'attempts.checkpoint',
+      'attempts.found',
+      'attempts.fetched',
+      'attempts.newly_archived',
+      'attempts.pages',
+      'ranges.since',
+      'ranges.until',
+      'relays.key',
+      'relays.url',
+    ])
+    .select((eb) =>
+      eb
+        .selectFrom('attempts as later')
+        .select(({ fn }) => fn.max('later.id').as('id'))
+        .whereRef('later.range_id', '=', 'attempts.range_id')
+        .as('latest_id'),
+    )
+    .where('attempts.run_id', 'in', runs)
+    .orderBy('attempts.id')
+    .execute();
+  const byRun = new Map<number, Map<number, RunAttempt>>();
+  for (const row of rows) {
+    const ranges = byRun.get(row.run_id) ?? new Map<number, RunAttempt>();
+    const earlier = ranges.get(row.range_id);
+    ranges.set(row.range_id, {
+      key: row.key,
+      // Another run may have gone on with the range meanwhile; then this one has nothing left to do there.
+      resumable: row.latest_id === row.id && isResumable({ status: row.status, checkpoint: readCheckpoint(row.checkpoint) }),
+      summary: {
+        url: row.url,
+        range: row.range_id,
+        since: row.since,
+        until: row.until,
+        status: row.status,
+        found: row.found,
+        fetched: row.fetched,
+        newlyArchived: row.newly_archived + (earlier?.summary.newlyArchived ?? 0),
+        pages: row.pages,
+        reason: row.reason,
+      },
+    });
+    byRun.set(row.run_id, ranges);
+  }
+  return new Map([...byRun].map(([run, ranges]) => [run, [...ranges.values()]]));
+}

@@ -1,0 +1,20 @@
+import { isResumable, type Attempt, type Range } from './range-history.ts';
+
+export interface RangeWithAttempt {
+  range: Range;
+  attempt: Attempt;
+}
+
+/**
+ * Ranges of one account on one relay that still want work: resumable, and not covered meanwhile by a later range that
+ * completed.
+ */
+export function unfinishedRanges(ranges: readonly RangeWithAttempt[]): RangeWithAttempt[] {
+  return ranges.filter(({ range, attempt }) => isResumable(attempt) && !ranges.some((other) => supersedes(other, range)));
+}
+
+function supersedes(other: RangeWithAttempt, range: Range): boolean {
+  if (other.attempt.status !== 'complete' || other.range.id === range.id) return false;
+  const startsBefore = other.range.since === null || (range.since !== null && other.range.since <= range.since);
+  return startsBefore && other.range.until >= range.until;
+}

@@ -1,0 +1,31 @@
+import type { EventVerifier } from '../archive/event-verifier.ts';
+import type { WritableDatabase } from '../database/database-file.ts';
+import type { EngineOptions } from '../engine-api.ts';
+import type { FetchService } from '../fetch/fetch-service.ts';
+import type { Clock } from '../platform/clock.ts';
+import { Fault } from '../platform/fault.ts';
+import type { RelayDirectory } from '../relays/relay-directory.ts';
+import type { ChangeBus } from './change-bus.ts';
+
+/** What the methods of the contract are made of. */
+export interface EngineParts {
+  options: EngineOptions;
+  db: WritableDatabase;
+  /** The database file. */
+  path: string;
+  relays: RelayDirectory;
+  verifier: EventVerifier;
+  clock: Clock;
+  fetch: FetchService;
+  changes: ChangeBus;
+}
+
+/** @throws Fault `data-directory-in-use` in a reader, which may change nothing. */
+export function requireOwner(parts: EngineParts): void {
+  if (parts.options.mode === 'owner') return;
+  throw new Fault(
+    'data-directory-in-use',
+    `Another Holdfast is using the data directory ${parts.options.dataDirectory}. Close it first, or choose another with --data.`,
+    { directory: parts.options.dataDirectory },
+  );
+}

@@ -1,0 +1,105 @@
+import type { RelayProgress, RelayRunState, RunProgress, RunType } from '../../preload/contract.ts';
+import type { Clock } from '../platform/clock.ts';
+
+/** Rates are taken over this many seconds, so that they neither flicker nor lag. */
+const RATE_WINDOW_MS = 5000;
+
+/** Events found lately, as a rate. */
+class RateMeter {
+  readonly #clock: Clock;
+  #samples: { atMs: number; count: number }[] = [];
+  readonly #startedMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startedMs = clock.monotonicMs();
+  }
+
+  add(count: number): void {
+    this.#samples.push({ atMs: this.#clock.monotonicMs(), count });
+  }
+
+  perSecond(): number {
+    const now = this.#clock.monotonicMs();
+    this.#samples = this.#samples.filter((sample) => now - sample.atMs <= RATE_WINDOW_MS);
+    const span = Math.min(RATE_WINDOW_MS, Math.max(1000, now - this.#startedMs));
+    return Math.round((this.#samples.reduce((sum, sample) => sum + sample.count, 0) * 1000) / span);
+  }
+}
+
+/** Live progress of one relay within a run. */
+export class RelayFetchProgress {
+  readonly #onChange: () => void;
+  readonly #meter: RateMeter;
+  #state: RelayProgress;
+
+  constructor(url: string, clock: Clock, onChange: () => void) {
+    this.#onChange = onChange;
+    this.#meter = new RateMeter(clock);
+    this.#state = {
+      url,
+      state: 'waiting',
+      pages: 0,
+      found: 0,
+      fetched: 0,
+      newlyArchived: 0,
+      rate: 0,
+      reachedSecond: null,
+      since: null,
+      until: null,
+      waitingUntil: null,
+      reason: null,
+    };
+  }
+
+  enter(state: RelayRunState, reason: string | null = null, waitingUntil: number | null = null): void {
+    this.#state = { ...this.#state, state, reason, waitingUntil };
+    this.#onChange();
+  }
+
+  beginRange(since: number | null, until: number): void {
+    this.#state = { ...this.#state, since, until, reachedSecond: null };
+    this.#onChange();
+  }
+
+  addPage(page: { unique: number; newlyArchived: number; reachedSecond: number | null }): void {
+    this.#meter.add(page.unique);
+    const state = this.#state;
+    this.#state = {
+      ...state,
+      pages: state.pages + 1,
+      found: state.found + page.unique,
+      fetched: state.fetched + page.unique,
+      newlyArchived: state.newlyArchived + page.newlyArchived,
+      reachedSecond: page.reachedSecond ?? state.reachedSecond,
+    };
+    this.#onChange();
+  }
+
+  snapshot(): RelayProgress {
+    return { ...this.#state, rate: this.#meter.perSecond() };
+  }
+}
+
+/** Live progress of a run. Found here counts per relay: one event found on two relays is found twice. */
+export class RunFetchProgress {
+  readonly #run: { run: number; type: RunType; account: string; startedAt: number };
+  readonly #relays: RelayFetchProgress[];
+
+  constructor(run: { run: number; type: RunType; account: string; startedAt: number }, relays: RelayFetchProgress[]) {
+    this.#run = run;
+    this.#relays = relays;
+  }
+
+  snapshot(): RunProgress {
+    const relays = this.#relays.map((relay) => relay.snapshot());
+    const sum = (of: (relay: RelayProgress) => number): number => relays.reduce((total, relay) => total + of(relay), 0);
+    return {
+      ...this.#run,
+      found: sum((relay) => relay.found),
+      newlyArchived: sum((relay) => relay.newlyArchived),
+      rate: sum((relay) => relay.rate),
+      relays,
+    };
+  }
+}

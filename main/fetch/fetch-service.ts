@@ -1,0 +1,351 @@
+import type { RunProgress, RunStatus, RunType, StrategyChoice } from '../../preload/contract.ts';
+import { isSource, readAccount, readAccountById, readAccountRelays, type Account, type RoledRelay } from '../accounts/account-store.ts';
+import type { EventVerifier } from '../archive/event-verifier.ts';
+import { isResumable, latestAttempt, rangesOfRun, readRange } from '../coverage/range-history.ts';
+import {
+  beginRun,
+  cancelRequests,
+  finishRun,
+  readRun,
+  reopenRun,
+  warnRun,
+  type RunSnapshot,
+} from '../coverage/run-history.ts';
+import type { WritableDatabase } from '../database/database-file.ts';
+import { nowSeconds, type Clock } from '../platform/clock.ts';
+import { Fault } from '../platform/fault.ts';
+import type { RelayDirectory } from '../relays/relay-directory.ts';
+import { parseRelayUrl } from '../relays/relay-key.ts';
+import { ClockWatch } from './clock-watch.ts';
+import { RelayFetchProgress, RunFetchProgress } from './fetch-progress.ts';
+import { fetchFromRelay, type RelayEnd, type RelayTask } from './relay-fetch.ts';
+import { runStatus } from './run-status.ts';
+
+export interface FetchServiceOptions {
+  db: WritableDatabase;
+  relays: RelayDirectory;
+  verifier: EventVerifier;
+  clock: Clock;
+  /** Called whenever progress or history may have changed. */
+  onChange: (account: string) => void;
+  log: (line: string) => void;
+  idleTimeoutMs?: number;
+}
+
+export interface FetchRequest {
+  /** 64 hex characters. */
+  account: string;
+  recheck: boolean;
+  /** URLs to narrow the sources to; all sources when empty. */
+  relays: readonly string[];
+  pageLimit: number;
+  strategy: StrategyChoice;
+}
+
+interface ActiveRun {
+  id: number;
+  account: Account;
+  progress: RunFetchProgress;
+  cancel: AbortController;
+  ended: Promise<void>;
+}
+
+interface Source {
+  relayId: number;
+  url: string;
+  task: RelayTask;
+}
+
+export const SMALLEST_PAGE_LIMIT = 2;
+export const LARGEST_PAGE_LIMIT = 5000;
+const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
+const CANCEL_POLL_MS = 1000;
+
+/** Runs fetches: one run at a time for an account, its relays side by side. */
+export class FetchService {
+  readonly #options: FetchServiceOptions;
+  readonly #active = new Map<number, ActiveRun>();
+  #stopPolling: (() => void) | null = null;
+  #closing = false;
+
+  constructor(options: FetchServiceOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Starts a fetch or a recheck; settings and sources are snapshotted now.
+   *
+   * @returns the run's number; it goes on in the background (see {@link FetchService.ended}).
+   * @throws Fault `unknown-account`, `unknown-relay`, `invalid-argument`, `nothing-to-do`, `already-active`.
+   */
+  async start(request: FetchRequest): Promise<number> {
+    const { db, clock } = this.#options;
+    const account = await readAccount(db, request.account);
+    checkPageLimit(request.pageLimit);
+    checkStrategy(request.strategy);
+    const sources = chooseSources(await readAccountRelays(db, account.id), request.relays);
+    this.#refuseWhileActive(account);
+    const type = request.recheck ? 'recheck' : 'fetch';
+    const boundary = nowSeconds(clock);
+    const runId = await this.#begin(account, type, request.strategy, request.pageLimit, boundary, sources.map(({ key }) => key));
+    const base = { runId, type, account, boundary, pageLimit: request.pageLimit } as const;
+    this.#launch(
+      { id: runId, type, startedAt: boundary },
+      account,
+      sources.map(({ relayId, url }) => ({ relayId, url, task: { ...base, ranges: [], planned: true } })),
+    );
+    return runId;
+  }
+
+  /**
+   * Goes on with an unfinished run under its saved settings: unfinished ranges from their cursors, and relays whose
+   * turn had not come.
+   *
+   * @throws Fault `unknown-run`, `nothing-to-do`, `already-active`.
+   */
+  async resume(runId: number): Promise<void> {
+    const { db } = this.#options;
+    const run = await readRun(db, runId);
+    const account = await readAccountById(db, run.accountId);
+    this.#refuseWhileActive(account);
+    const sources = await this.#unfinishedSources(run, account);
+    if (sources.length === 0) throw new Fault('nothing-to-do', `Run ${runId} has nothing left to resume.`, { run: runId });
+    await reopenRun(db, runId);
+    this.#launch({ id: runId, type: run.type, startedAt: nowSeconds(this.#options.clock) }, account, sources);
+  }
+
+  /**
+   * Repeats exactly the scope of a range as a new run; the earlier attempts stay.
+   *
+   * @param pageLimit another page limit than the range's last one, for example to close a saturated second.
+   * @throws Fault `unknown-range`, `invalid-argument`, `already-active`.
+   */
+  async refetch(rangeId: number, pageLimit: number | null): Promise<number> {
+    const { db, clock } = this.#options;
+    const range = await readRange(db, rangeId);
+    const account = await readAccountById(db, range.accountId);
+    const limit = pageLimit ?? (await latestAttempt(db, rangeId))?.pageLimit ?? 100;
+    checkPageLimit(limit);
+    this.#refuseWhileActive(account);
+    const relay = await db.selectFrom('relays').select(['key', 'url']).where('id', '=', range.relayId).executeTakeFirstOrThrow();
+    const runId = await this.#begin(account, 'refetch', 'auto', limit, range.until, [relay.key]);
+    const task: RelayTask = {
+      runId,
+      type: 'refetch',
+      account,
+      boundary: range.until,
+      pageLimit: limit,
+      ranges: [{ range, mode: 'repeat' }],
+      planned: false,
+    };
+    this.#launch({ id: runId, type: 'refetch', startedAt: nowSeconds(clock) }, account, [
+      { relayId: range.relayId, url: relay.url, task },
+    ]);
+    return runId;
+  }
+
+  /** Stops a run cleanly; it stays resumable. False when it is not running here. */
+  cancel(runId: number): boolean {
+    const run = this.#active.get(runId);
+    run?.cancel.abort(new Error('Cancelled. What had arrived is kept; Resume goes on from there.'));
+    return run !== undefined;
+  }
+
+  /** Resolves when a run that is active here has ended; at once when it is not. */
+  async ended(runId: number): Promise<void> {
+    await this.#active.get(runId)?.ended;
+  }
+
+  /** The active run of an account (64 hex characters), or null. */
+  activeRunOf(pubkey: string): number | null {
+    for (const run of this.#active.values()) if (run.account.pubkey === pubkey) return run.id;
+    return null;
+  }
+
+  progress(): RunProgress[] {
+    return [...this.#active.values()].map((run) => run.progress.snapshot());
+  }
+
+  /** Stops everything cleanly and waits until the last page is committed. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#stopPolling?.();
+    const runs = [...this.#active.values()];
+    for (const run of runs) run.cancel.abort(new Error('Holdfast was closed. What had arrived is kept; Resume goes on from there.'));
+    await Promise.all(runs.map((run) => run.ended));
+  }
+
+  #refuseWhileActive(account: Account): void {
+    if (this.#closing) throw new Fault('cancelled', 'Holdfast is closing.');
+    const active = this.activeRunOf(account.pubkey);
+    if (active !== null) {
+      throw new Fault('already-active', `Run ${active} is still working for this account. Cancel it first, or wait for it.`, { run: active });
+    }
+  }
+
+  async #begin(
+    account: Account,
+    type: RunType,
+    strategy: StrategyChoice,
+    pageLimit: number,
+    boundary: number,
+    sources: string[],
+  ): Promise<number> {
+    const startedAt = nowSeconds(this.#options.clock);
+    return beginRun(this.#options.db, { accountId: account.id, type, strategy, pageLimit, boundary, sources, warnings: [], startedAt });
+  }
+
+  async #unfinishedSources(run: RunSnapshot, account: Account): Promise<Source[]> {
+    const { db } = this.#options;
+    if (run.type !== 'fetch' && run.type !== 'recheck' && run.type !== 'refetch') return [];
+    const ranges = await rangesOfRun(db, run.id);
+    const relays = await db.selectFrom('relays').select(['id', 'key', 'url']).where('key', 'in', run.sources).execute();
+    const sources: Source[] = [];
+    for (const relay of relays) {
+      const own = ranges.filter(({ range }) => range.relayId === relay.id);
+      const unfinished = own.filter(({ attempt }) => isResumable(attempt));
+      if (own.length > 0 && unfinished.length === 0) continue;
+      sources.push({
+        relayId: relay.id,
+        url: relay.url,
+        task: {
+          runId: run.id,
+          type: run.type,
+          account,
+          boundary: run.boundary,
+          pageLimit: run.pageLimit,
+          ranges: unfinished.map(({ range }) => ({ range, mode: 'continue' as const })),
+          planned: run.type === 'fetch' || (run.type === 'recheck' && own.length === 0),
+        },
+      });
+    }
+    return sources;
+  }
+
+  #launch(run: { id: number; type: RunType; startedAt: number }, account: Account, sources: readonly Source[]): void {
+    const { clock, onChange } = this.#options;
+    const changed = (): void => onChange(account.pubkey);
+    const progresses = sources.map((source) => new RelayFetchProgress(source.url, clock, changed));
+    const progress = new RunFetchProgress({ run: run.id, type: run.type, account: account.pubkey, startedAt: run.startedAt }, progresses);
+    const active: ActiveRun = { id: run.id, account, progress, cancel: new AbortController(), ended: Promise.resolve() };
+    this.#active.set(run.id, active);
+    active.ended = this.#work(active, sources, progresses)
+      .catch((error: unknown) => this.#options.log(`run ${run.id} could not be recorded: ${String(error)}`))
+      .finally(() => {
+        this.#active.delete(run.id);
+        changed();
+      });
+    this.#pollCancelRequests();
+    changed();
+  }
+
+  async #work(active: ActiveRun, sources: readonly Source[], progresses: readonly RelayFetchProgress[]): Promise<void> {
+    const { db, clock } = this.#options;
+    const watch = new ClockWatch(clock);
+    const ends = await Promise.all(
+      sources.map((source, index) => {
+        const progress = progresses[index];
+        if (progress === undefined) throw new Error('every source has its progress');
+        return this.#workOnRelay(active, source, progress);
+      }),
+    );
+    const warning = watch.warning();
+    if (warning !== null) await warnRun(db, active.id, warning);
+    const status: RunStatus = runStatus(ends, active.cancel.signal.aborted);
+    await finishRun(db, active.id, status, nowSeconds(clock));
+  }
+
+  /** A defect of ours in one relay's share must not take the others down: it is logged and shown as that share's failure. */
+  async #workOnRelay(active: ActiveRun, source: Source, progress: RelayFetchProgress): Promise<RelayEnd> {
+    const { db, verifier, clock, relays, log } = this.#options;
+    try {
+      progress.enter('connecting');
+      const end = await fetchFromRelay(
+        {
+          db,
+          verifier,
+          clock,
+          progress,
+          relayId: source.relayId,
+          connection: relays.connection(source.url),
+          signal: active.cancel.signal,
+          idleTimeoutMs: this.#options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+        },
+        source.task,
+      );
+      progress.enter(active.cancel.signal.aborted && end.status !== 'complete' ? 'cancelled' : end.status, end.reason);
+      return end;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log(`run ${active.id}, ${source.url}: ${error instanceof Error ? (error.stack ?? reason) : reason}`);
+      await this.#endOpenAttempts(active.id, source.relayId, reason);
+      progress.enter('failed', reason);
+      return { status: 'partial', reason };
+    }
+  }
+
+  async #endOpenAttempts(runId: number, relayId: number, reason: string): Promise<void> {
+    const { db, clock } = this.#options;
+    await db
+      .updateTable('attempts')
+      .set({ status: 'partial', reason, completed_at: nowSeconds(clock) })
+      .where('run_id', '=', runId)
+      .where('status', '=', 'active')
+      .where('range_id', 'in', (eb) => eb.selectFrom('ranges').select('id').where('relay_id', '=', relayId))
+      .execute();
+  }
+
+  /** Another process may have left word in the database. */
+  #pollCancelRequests(): void {
+    if (this.#stopPolling !== null) return;
+    const poll = (): void => {
+      this.#stopPolling = null;
+      if (this.#active.size === 0 || this.#closing) return;
+      void cancelRequests(this.#options.db)
+        .then((ids) => ids.forEach((id) => this.cancel(id)))
+        .catch((error: unknown) => this.#options.log(`looking for cancel requests: ${String(error)}`))
+        .finally(() => this.#pollCancelRequests());
+    };
+    this.#stopPolling = this.#options.clock.after(CANCEL_POLL_MS, poll);
+  }
+}
+
+function chooseSources(relays: readonly RoledRelay[], wanted: readonly string[]): RoledRelay[] {
+  const sources = relays.filter(isSource);
+  if (wanted.length > 0) {
+    const keys = new Set(wanted.map((url) => parseRelayUrl(url).key));
+    for (const key of keys) {
+      if (!sources.some((source) => source.key === key)) {
+        const readOnly = relays.some((relay) => relay.key === key);
+        throw new Fault(
+          'unknown-relay',
+          readOnly
+            ? `${key} is a read-only relay of this account; add it as an extra source to fetch from it.`
+            : `${key} is not a source of this account. Add it as a write relay or as an extra source first.`,
+          { relay: key },
+        );
+      }
+    }
+    return sources.filter((source) => keys.has(source.key));
+  }
+  if (sources.length === 0) {
+    throw new Fault('nothing-to-do', 'This account has no relay to fetch from. Add a write relay or an extra source first.');
+  }
+  return sources;
+}
+
+function checkPageLimit(limit: number): void {
+  if (!Number.isInteger(limit) || limit < SMALLEST_PAGE_LIMIT || limit > LARGEST_PAGE_LIMIT) {
+    throw new Fault(
+      'invalid-argument',
+      `The page limit must be a whole number from ${SMALLEST_PAGE_LIMIT} to ${LARGEST_PAGE_LIMIT}, not ${limit}.`,
+      { limit },
+    );
+  }
+}
+
+function checkStrategy(strategy: StrategyChoice): void {
+  if (strategy === 'negentropy') {
+    throw new Fault('invalid-argument', 'This version fetches by paging only; use --strategy auto or paging.', { strategy });
+  }
+}

@@ -1,0 +1,231 @@
+import type { QueryEnding, RangeStatus } from '../../preload/contract.ts';
+import type { EventVerifier } from '../archive/event-verifier.ts';
+import { endAttempt, type Attempt, type Range } from '../coverage/range-history.ts';
+import { recordPage, type PageOutcome } from '../coverage/record-page.ts';
+import type { WalkCheckpoint } from '../coverage/walk-checkpoint.ts';
+import type { WritableDatabase } from '../database/database-file.ts';
+import { isPlausibleTime } from '../nostr/plausible-time.ts';
+import { nowSeconds, pause, type Clock } from '../platform/clock.ts';
+import { isFinished } from '../relays/query-ending.ts';
+import type { RelayConnection } from '../relays/relay-connection.ts';
+import type { QueryOutcome, RelayFilter } from '../relays/relay-query.ts';
+import type { RelayFetchProgress } from './fetch-progress.ts';
+import { PageCollector, type CollectedPage } from './page-collector.ts';
+import { beginWalk, judgePage, type PageAnswer, type WalkState } from './paging-walk.ts';
+import { readRelayHints, writeRelayHints, type RelayHints } from './relay-hints.ts';
+import { afterUnfinishedAnswer, type Troubles } from './unfinished-answer.ts';
+
+export interface PagingContext {
+  db: WritableDatabase;
+  verifier: EventVerifier;
+  clock: Clock;
+  connection: RelayConnection;
+  relayId: number;
+  progress: RelayFetchProgress;
+  signal: AbortSignal;
+  /** Without a frame for this long a query ends as `timeout`. */
+  idleTimeoutMs: number;
+}
+
+/** How an attempt ended; `lost` says that the relay could not be asked any further, so other ranges need not be tried. */
+export interface AttemptEnd {
+  status: Exclude<RangeStatus, 'active'>;
+  reason: string;
+  lost: boolean;
+}
+
+/**
+ * Walks a range backwards by pages until it ends, stops, or is cancelled (spec §4, design §3.4 to §3.7). A page is
+ * committed before the next one is asked, so at most one page is repeated after a crash. Never throws because of a relay.
+ */
+export async function runPagingAttempt(context: PagingContext, range: Range, attempt: Attempt): Promise<AttemptEnd> {
+  const walk = new PagingAttempt(context, range, attempt, await readRelayHints(context.db, context.relayId));
+  return walk.run();
+}
+
+class PagingAttempt {
+  readonly #context: PagingContext;
+  readonly #range: Range;
+  readonly #attempt: Attempt;
+  #hints: RelayHints;
+  #state: WalkState;
+  #found: number;
+  #troubles: Troubles = { disconnects: 0, refusedLimits: 0, busy: 0, rateLimits: 0 };
+
+  constructor(context: PagingContext, range: Range, attempt: Attempt, hints: RelayHints) {
+    this.#context = context;
+    this.#range = range;
+    this.#attempt = attempt;
+    this.#hints = hints;
+    this.#found = attempt.found;
+    this.#state = resumeWalk(range, attempt);
+  }
+
+  async run(): Promise<AttemptEnd> {
+    const { progress } = this.#context;
+    progress.beginRange(this.#range.since, this.#range.until);
+    for (;;) {
+      const request = this.#nextRequest();
+      const collector = new PageCollector(this.#context.verifier, request);
+      progress.enter('fetching');
+      const result = await this.#context.connection.query(request, {
+        onEvent: (event) => collector.add(event),
+        signal: this.#context.signal,
+        idleTimeoutMs: this.#context.idleTimeoutMs,
+        onWaiting: (waiting) => {
+          if (waiting === null) progress.enter('fetching');
+          else progress.enter('cooling-down', waiting.reason, toSeconds(waiting.untilMs));
+        },
+      });
+      if (!result.sent) return this.#giveUp(result.failure.message);
+      const page = await collector.finish();
+      const end = isFinished(result.outcome.ending)
+        ? await this.#takePage(request, result.outcome, page)
+        : await this.#takeFragment(request, result.outcome, page);
+      if (end !== null) return end;
+    }
+  }
+
+  #nextRequest(): RelayFilter {
+    const limit = Math.min(this.#attempt.pageLimit, this.#hints.acceptedLimit ?? this.#attempt.pageLimit);
+    return {
+      ...this.#range.filter,
+      ...(this.#range.since === null ? {} : { since: this.#range.since }),
+      until: this.#state.cursor,
+      limit,
+    };
+  }
+
+  /** A finished answer: judge it, and commit it together with where the walk stands now. */
+  async #takePage(request: RelayFilter, outcome: QueryOutcome, page: CollectedPage): Promise<AttemptEnd | null> {
+    const { db, clock, progress } = this.#context;
+    const now = nowSeconds(clock);
+    const times = page.events.map((event) => event.created_at).filter((time) => isPlausibleTime(time, now));
+    const recorded = await recordPage(db, this.#record(request, outcome, page), (unique) => {
+      const answer: PageAnswer = {
+        ending: finishedEnding(outcome.ending),
+        limit: request.limit ?? this.#attempt.pageLimit,
+        received: outcome.received,
+        valid: page.events.length,
+        unique,
+        earliest: times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b)),
+        latest: times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b)),
+      };
+      return { ...outcomeOf(this.#state, answer, this.#range, this.#hints), answer };
+    });
+    this.#found += recorded.unique;
+    const { decision, answer } = recorded.outcome;
+    this.#state = decision.state;
+    this.#troubles = { disconnects: 0, refusedLimits: this.#troubles.refusedLimits, busy: 0, rateLimits: 0 };
+    await this.#learnCap(answer.received, decision.type === 'continue' ? decision.observedCap : null);
+    progress.addPage({ ...recorded, reachedSecond: answer.earliest });
+    if (recorded.outcome.end === null) return null;
+    return { ...recorded.outcome.end, lost: false };
+  }
+
+  /** An unfinished answer: keep what came, leave the cursor, and decide whether asking again makes sense. */
+  async #takeFragment(request: RelayFilter, outcome: QueryOutcome, page: CollectedPage): Promise<AttemptEnd | null> {
+    const { db, clock, connection, progress, signal } = this.#context;
+    const next = afterUnfinishedAnswer(outcome, this.#troubles, request.limit ?? this.#attempt.pageLimit, connection.url);
+    const recorded = await recordPage(db, this.#record(request, outcome, page), (unique) => ({
+      cursor: this.#state.cursor,
+      checkpoint: toCheckpoint(this.#state, false),
+      end: next.type === 'stop' ? { status: this.#unfinishedStatus(unique), reason: next.reason } : null,
+    }));
+    this.#found += recorded.unique;
+    progress.addPage({ ...recorded, reachedSecond: null });
+    if (next.type === 'stop') return { status: this.#unfinishedStatus(0), reason: next.reason, lost: next.lost };
+    this.#troubles = next.troubles;
+    if (next.acceptedLimit !== null) {
+      this.#hints = { ...this.#hints, acceptedLimit: next.acceptedLimit };
+      await writeRelayHints(db, this.#context.relayId, this.#hints);
+    }
+    if (next.pauseMs > 0) {
+      progress.enter('cooling-down', next.reason, toSeconds(clock.nowMs() + next.pauseMs));
+      try {
+        await pause(clock, next.pauseMs, signal);
+      } catch {
+        return this.#giveUp('Cancelled.');
+      }
+    }
+    return null;
+  }
+
+  async #giveUp(words: string): Promise<AttemptEnd> {
+    const reason = this.#context.signal.aborted ? cancelledReason(this.#context.signal) : words;
+    const status = this.#unfinishedStatus(0);
+    await endAttempt(this.#context.db, this.#attempt.id, status, reason, nowSeconds(this.#context.clock));
+    return { status, reason, lost: true };
+  }
+
+  /** Partial keeps something; failed established nothing at all. */
+  #unfinishedStatus(unique: number): 'partial' | 'failed' {
+    return this.#found + unique > 0 || this.#state.pages > 0 ? 'partial' : 'failed';
+  }
+
+  /** A page larger than the remembered cap shows that the cap is no longer true. */
+  async #learnCap(received: number, observedCap: number | null): Promise<void> {
+    const { observedCap: known } = this.#hints;
+    const next = known !== null && received > known ? null : (observedCap ?? known);
+    if (next === known) return;
+    this.#hints = { ...this.#hints, observedCap: next };
+    await writeRelayHints(this.#context.db, this.#context.relayId, this.#hints);
+  }
+
+  #record(request: RelayFilter, outcome: QueryOutcome, page: CollectedPage) {
+    return {
+      range: this.#range,
+      attempt: this.#attempt,
+      request,
+      sentAtMs: outcome.sentAtMs,
+      completedAtMs: outcome.completedAtMs,
+      ending: outcome.ending,
+      message: outcome.message,
+      received: outcome.received,
+      invalid: page.invalid + outcome.malformed,
+      events: page.events,
+    };
+  }
+}
+
+function outcomeOf(state: WalkState, answer: PageAnswer, range: Range, hints: RelayHints) {
+  const decision = judgePage(state, answer, range.since, hints.observedCap);
+  const unpageable = decision.type === 'stop' && decision.unpageable;
+  const newlySaturated = decision.state.saturatedSeconds.length > state.saturatedSeconds.length;
+  const outcome: PageOutcome = {
+    cursor: decision.state.cursor,
+    checkpoint: toCheckpoint(decision.state, unpageable),
+    end: endOf(decision),
+    ...(newlySaturated && state.probing === null ? { ending: 'unpageable' as const } : {}),
+  };
+  return { ...outcome, decision };
+}
+
+function endOf(decision: ReturnType<typeof judgePage>): PageOutcome['end'] {
+  if (decision.type === 'continue') return null;
+  return { status: decision.type === 'end' ? 'complete' : 'partial', reason: decision.reason };
+}
+
+function resumeWalk(range: Range, attempt: Attempt): WalkState {
+  if (attempt.cursor === null || attempt.checkpoint === null) return beginWalk(range.until);
+  const { largestPage, pages, boundaryKnown, saturatedSeconds, probing } = attempt.checkpoint;
+  return { cursor: attempt.cursor, largestPage, pages, boundaryKnown, saturatedSeconds, probing };
+}
+
+function toCheckpoint(state: WalkState, unpageable: boolean): WalkCheckpoint {
+  const { largestPage, pages, boundaryKnown, saturatedSeconds, probing } = state;
+  return { version: 'paging-1', largestPage, pages, boundaryKnown, saturatedSeconds, probing, unpageable };
+}
+
+function finishedEnding(ending: QueryEnding): PageAnswer['ending'] {
+  return ending === 'eose-finish' || ending === 'eose-more' ? ending : 'eose';
+}
+
+function toSeconds(ms: number | null): number | null {
+  return ms === null ? null : Math.ceil(ms / 1000);
+}
+
+/** Why a person or the program ended it. */
+function cancelledReason(signal: AbortSignal): string {
+  return signal.reason instanceof Error ? signal.reason.message : 'Cancelled.';
+}

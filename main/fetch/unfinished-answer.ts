@@ -1,0 +1,90 @@
+import type { QueryOutcome } from '../relays/relay-query.ts';
+
+/** Setbacks since the last finished answer. */
+export interface Troubles {
+  disconnects: number;
+  refusedLimits: number;
+  busy: number;
+  rateLimits: number;
+}
+
+export type AfterUnfinished =
+  | {
+      type: 'again';
+      troubles: Troubles;
+      /** A smaller limit to use with this relay from now on. */
+      acceptedLimit: number | null;
+      pauseMs: number;
+      reason: string;
+    }
+  | { type: 'stop'; reason: string; lost: boolean };
+
+/** Before asking a relay again that had too many requests open; jitter and longer waits belong to the connection. */
+const RETRY_PAUSE_MS = 5000;
+
+const DISCONNECTS = 2;
+const BUSY = 5;
+const RATE_LIMITS = 20;
+
+/**
+ * What to do after an answer that did not finish. None of these endings is an empty result: the range stays unfinished
+ * unless asking again succeeds. Time-outs are not repeated within a run: waiting longer for a silent relay is the
+ * user's choice.
+ */
+export function afterUnfinishedAnswer(
+  outcome: QueryOutcome,
+  troubles: Troubles,
+  limit: number,
+  url: string,
+): AfterUnfinished {
+  const words = outcome.message === null || outcome.message === '' ? '' : `: ${outcome.message}`;
+  const again = (change: Partial<Troubles>, pauseMs: number, acceptedLimit: number | null = null): AfterUnfinished => ({
+    type: 'again',
+    troubles: { ...troubles, ...change },
+    acceptedLimit,
+    pauseMs,
+    reason: outcome.message ?? '',
+  });
+  if (outcome.refusedLimit === true && troubles.refusedLimits === 0 && limit > 2) {
+    return again({ refusedLimits: 1 }, 0, smallerLimit(limit));
+  }
+  if (outcome.tooManyRequests === true && troubles.busy < BUSY) return again({ busy: troubles.busy + 1 }, RETRY_PAUSE_MS);
+  switch (outcome.ending) {
+    case 'disconnect':
+      // The connection itself waits, with jitter, before it connects again.
+      if (troubles.disconnects < DISCONNECTS) return again({ disconnects: troubles.disconnects + 1 }, 0);
+      return stop(`${url} closed the connection while a page was on its way${words}.`, true);
+    case 'rate-limited':
+      if (troubles.rateLimits < RATE_LIMITS) return again({ rateLimits: troubles.rateLimits + 1 }, 0);
+      return stop(`${url} keeps limiting the rate of requests${words}.`, true);
+    case 'timeout':
+      return stop(`${url} did not finish its answer in time${words}.`, false);
+    case 'auth-required':
+      return stop(`${url} answers only after authentication${words}.`, true);
+    case 'closed':
+      return stop(`${url} refused the request${words}.`, false);
+    case 'notice':
+      return stop(`${url} answered with a notice instead of events${words}.`, false);
+    case 'cancelled':
+      return stop(outcome.message ?? 'Cancelled.', true);
+    case 'failed':
+      return stop(`The answer of ${url} could not be taken${words}.`, false);
+    case 'eose':
+    case 'eose-finish':
+    case 'eose-more':
+    case 'neg-complete':
+    case 'neg-err':
+    case 'unpageable':
+      return stop(`${url} ended the query in an unexpected way (${outcome.ending})${words}.`, false);
+  }
+}
+
+/** Half, or one of the maxima that relays commonly have, whichever is smaller. */
+function smallerLimit(limit: number): number {
+  const half = Math.max(2, Math.floor(limit / 2));
+  return [1000, 500, 300, 100, 50].find((common) => common <= half) ?? half;
+}
+
+function stop(reason: string, lost: boolean): AfterUnfinished {
+  return { type: 'stop', reason, lost };
+}

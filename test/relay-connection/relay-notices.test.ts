@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import type { QueryResult } from '../../main/relays/relay-query.ts';
+import { FakeNetwork, settle, shapedEvent } from './fake-relay.ts';
+
+async function ask(network: FakeNetwork, limit = 500): Promise<{ subscription: string; result: Promise<QueryResult> }> {
+  const result = network.connection.query({ limit }, { onEvent: () => undefined, idleTimeoutMs: 30_000 });
+  await settle();
+  return { subscription: network.socket.subscription, result };
+}
+
+/** Time passes until whatever is open has ended. */
+async function ending(network: FakeNetwork, result: Promise<QueryResult>) {
+  await network.clock.pass(60_000);
+  const settled = await result;
+  return settled.sent ? settled.outcome : settled.failure;
+}
+
+describe('a NOTICE that can only be about the one open query ends it', () => {
+  it.each([
+    ['invalid: limitation.max_limit 300', { ending: 'notice', refusedLimit: true }],
+    ['limit is too large, the maximum is 300', { ending: 'notice', refusedLimit: true }],
+    ['Limit too high: Filter limit must be less than or equal to 500', { ending: 'notice', refusedLimit: true }],
+    ['ERROR: too many concurrent REQs', { ending: 'notice', tooManyRequests: true }],
+    ['Maximum concurrent subscription count reached', { ending: 'notice', tooManyRequests: true }],
+    [
+      'Too many subscriptions: Number of subscriptions must be less than or equal to 10',
+      { ending: 'notice', tooManyRequests: true },
+    ],
+    ['ERROR: bad req: total filter items too large', { ending: 'notice' }],
+    ['could not parse command', { ending: 'notice' }],
+    ['rate limited: please wait', { ending: 'rate-limited' }],
+    ['error: too fast, slow down please', { ending: 'rate-limited' }],
+    ['auth-required: we only serve members', { ending: 'auth-required' }],
+  ])('%j', async (text, expected) => {
+    const network = new FakeNetwork();
+    const { subscription, result } = await ask(network);
+    network.socket.says('NOTICE', text);
+    await settle();
+    expect(await ending(network, result)).toMatchObject({ ...expected, message: text });
+    expect(network.socket.verbs('CLOSE')).toEqual([['CLOSE', subscription]]);
+  });
+});
+
+describe('a NOTICE is not pinned on a query', () => {
+  it.each(['welcome to our relay', 'Notes are kept for 90 days', ''])('when it refuses nothing: %j', async (text) => {
+    const network = new FakeNetwork();
+    const { result } = await ask(network);
+    network.socket.says('NOTICE', text);
+    expect(await ending(network, result)).toMatchObject({ ending: 'timeout' });
+  });
+
+  it('when the query has been answered already', async () => {
+    const network = new FakeNetwork();
+    const { subscription, result } = await ask(network);
+    network.socket.says('EVENT', subscription, shapedEvent(1));
+    network.socket.says('NOTICE', 'error: something failed');
+    expect(await ending(network, result)).toMatchObject({ ending: 'timeout', received: 1 });
+  });
+
+  it('when two queries could be meant', async () => {
+    const network = new FakeNetwork();
+    const first = await ask(network);
+    const second = await ask(network);
+    network.socket.says('NOTICE', 'error: could not read the database');
+    network.socket.says('EOSE', second.subscription);
+    expect(await ending(network, second.result)).toMatchObject({ ending: 'eose' });
+    expect(await ending(network, first.result)).toMatchObject({ ending: 'timeout' });
+  });
+});
+
+describe('a NOTICE among several open queries', () => {
+  it('ends the one that it names', async () => {
+    const network = new FakeNetwork();
+    const first = await ask(network);
+    const second = await ask(network);
+    network.socket.says('NOTICE', `error: ${first.subscription}: filter refused`);
+    network.socket.says('EOSE', second.subscription);
+    expect(await ending(network, first.result)).toMatchObject({ ending: 'notice' });
+  });
+
+  it('about too many requests ends the latest, lowers the budget, and what is asked next waits', async () => {
+    const network = new FakeNetwork({ requestBudget: 4 });
+    const first = await ask(network);
+    const second = await ask(network);
+    const third = await ask(network);
+    network.socket.says('NOTICE', 'too many concurrent REQs');
+    await settle();
+    expect(await third.result).toMatchObject({ outcome: { ending: 'notice', tooManyRequests: true } });
+    expect(network.connection.healthSnapshot()).toMatchObject({ requestBudget: 2, openRequests: 2 });
+
+    const asked = network.socket.verbs('REQ').length;
+    const fourth = ask(network);
+    network.socket.says('EOSE', first.subscription);
+    await network.clock.pass(4_999);
+    expect(network.socket.verbs('REQ')).toHaveLength(asked);
+    await network.clock.pass(1);
+    expect(network.socket.verbs('REQ')).toHaveLength(asked + 1);
+    network.socket.says('EOSE', network.socket.subscription);
+    expect(await (await fourth).result).toMatchObject({ outcome: { ending: 'eose' } });
+    network.socket.says('EOSE', second.subscription);
+  });
+});
+
+describe('rate limiting', () => {
+  it('stops reading for 65 seconds, tells whoever waits, and shows in the health', async () => {
+    const network = new FakeNetwork();
+    const first = await ask(network);
+    network.socket.says('CLOSED', first.subscription, 'rate-limited: slow down');
+    await first.result;
+    const { connection, clock } = network;
+    expect(connection.healthSnapshot()).toMatchObject({
+      state: 'rate-limited',
+      waitingUntil: Math.ceil((clock.nowMs() + 65_000) / 1000),
+    });
+
+    const waiting: unknown[] = [];
+    const untilMs = clock.nowMs() + 65_000;
+    void connection.query({}, { onEvent: () => undefined, onWaiting: (state) => waiting.push(state) });
+    await clock.pass(64_999);
+    expect(network.socket.verbs('REQ')).toHaveLength(1);
+    expect(waiting).toEqual([{ untilMs, reason: 'rate limited by the relay' }]);
+    await clock.pass(1);
+    // The connection had nothing to do for a minute, so this is a new one.
+    expect(network.sockets).toHaveLength(2);
+    expect(network.socket.verbs('REQ')).toHaveLength(1);
+    expect(waiting.at(-1)).toBeNull();
+    expect(connection.healthSnapshot().state).toBe('healthy');
+  });
+
+  it('by a NOTICE while several queries are open cools down without ending any', async () => {
+    const network = new FakeNetwork();
+    const first = await ask(network);
+    const second = await ask(network);
+    network.socket.says('NOTICE', 'you are being rate limited');
+    expect(network.connection.healthSnapshot().state).toBe('rate-limited');
+    network.socket.says('EOSE', first.subscription);
+    network.socket.says('EOSE', second.subscription);
+    expect(await first.result).toMatchObject({ outcome: { ending: 'eose' } });
+    expect(await second.result).toMatchObject({ outcome: { ending: 'eose' } });
+  });
+
+  it('of reading does not stop publishing', async () => {
+    const network = new FakeNetwork();
+    const { subscription, result } = await ask(network);
+    network.socket.says('CLOSED', subscription, 'rate-limited: slow down');
+    await result;
+    void network.connection.publish(shapedEvent(1));
+    await settle();
+    expect(network.socket.verbs('EVENT')).toHaveLength(1);
+  });
+});
+
+describe('an AUTH challenge', () => {
+  it('is remembered while the connection lasts, and never answered by itself', async () => {
+    const network = new FakeNetwork();
+    const { result } = await ask(network);
+    network.socket.says('AUTH', 'prove it');
+    expect(network.connection.authChallenge).toBe('prove it');
+    expect(network.socket.verbs('AUTH')).toEqual([]);
+    network.socket.ends();
+    await result;
+    expect(network.connection.authChallenge).toBeNull();
+  });
+});

@@ -6,7 +6,7 @@ const layers = [
   { name: 'hosts', path: '^main/(desktop|headless)\\.ts$' },
   { name: 'host services', path: '^main/(command-line|browser-host|demo)/' },
   { name: 'contract border', path: '^main/ipc/(?!service-table\\.ts$)' },
-  { name: 'engine', path: '^main/engine[^/]*\\.ts$' },
+  { name: 'engine', path: '^main/engine([^/]*\\.ts$|/)' },
   { name: 'product services', path: '^main/(fetch|sync|repositories|legacy|local-relay)/' },
   { name: 'knowledge', path: '^main/(coverage|accounts)/' },
   { name: 'events and relays', path: '^main/(archive|relays|negentropy)/' },

@@ -29,11 +29,18 @@ function count(test: TestCase, counts: Counts): void {
       counts.passed += 1;
       break;
     case 'skipped':
-      counts.skipped.push(`${test.project.name}: ${result.note ?? `${test.fullName}, without a reason`}`);
+      counts.skipped.push(`${test.project.name}: ${result.note ?? outermostTitle(test)}`);
       break;
     case 'failed':
     case 'pending':
       counts.failed += 1;
       break;
   }
+}
+
+/** The title of the outermost suite around a test: where a whole suite is skipped, it says why. */
+function outermostTitle(test: TestCase): string {
+  let { name } = test;
+  for (let { parent } = test; parent.type === 'suite'; { parent } = parent) ({ name } = parent);
+  return name;
 }

@@ -1,0 +1,78 @@
+import { decode } from 'nostr-tools/nip19';
+
+export const accountTabs = ['overview', 'coverage', 'relays', 'runs'] as const;
+export type AccountTab = (typeof accountTabs)[number];
+
+/** A page of the interface; it is kept in the address so that Back, reload and links work. */
+export type Route =
+  | { page: 'home' }
+  | { page: 'account'; account: string; tab: AccountTab }
+  | { page: 'relays' }
+  | { page: 'activity' }
+  | { page: 'settings' }
+  | { page: 'event'; id: string };
+
+const HEX_32 = /^[0-9a-f]{64}$/;
+
+/** The route of an address fragment such as `#/account/<key>/coverage`; whatever is unknown is home. */
+export function parseRoute(hash: string): Route {
+  const [page, first, second] = hash.replace(/^#?\/?/, '').split('/');
+  if (page === 'account' && first !== undefined && HEX_32.test(first)) {
+    return { page, account: first, tab: accountTabs.find((tab) => tab === second) ?? 'overview' };
+  }
+  if (page === 'event' && first !== undefined && HEX_32.test(first)) return { page, id: first };
+  if (page === 'relays' || page === 'activity' || page === 'settings') return { page };
+  return { page: 'home' };
+}
+
+/** The address fragment of a route, for links. */
+export function formatRoute(route: Route): string {
+  switch (route.page) {
+    case 'home':
+      return '#/';
+    case 'account':
+      return `#/account/${route.account}/${route.tab}`;
+    case 'event':
+      return `#/event/${route.id}`;
+    case 'relays':
+    case 'activity':
+    case 'settings':
+      return `#/${route.page}`;
+  }
+}
+
+/** What a person pasted, when it identifies something: an event, a public key, or a secret key to warn about. */
+export type Identifier =
+  | { type: 'event'; id: string }
+  | { type: 'key'; pubkey: string; relays: string[] }
+  | { type: 'hex'; value: string }
+  | { type: 'secret' };
+
+/**
+ * Recognises hex, npub, nprofile, note and nevent (NIP-19), with or without `nostr:` (NIP-21); null for anything
+ * else. Bare hex may be an event or a key, so it stays `hex`.
+ */
+export function recognise(text: string): Identifier | null {
+  const trimmed = text.trim().replace(/^nostr:/i, '');
+  if (/^[0-9a-f]{64}$/i.test(trimmed)) return { type: 'hex', value: trimmed.toLowerCase() };
+  if (!/^(npub|nprofile|note|nevent|nsec)1/i.test(trimmed)) return null;
+  try {
+    const decoded = decode(trimmed.toLowerCase());
+    switch (decoded.type) {
+      case 'npub':
+        return { type: 'key', pubkey: decoded.data, relays: [] };
+      case 'nprofile':
+        return { type: 'key', pubkey: decoded.data.pubkey, relays: decoded.data.relays ?? [] };
+      case 'note':
+        return { type: 'event', id: decoded.data };
+      case 'nevent':
+        return { type: 'event', id: decoded.data.id };
+      case 'nsec':
+        return { type: 'secret' };
+      default:
+        return null;
+    }
+  } catch {
+    return null;
+  }
+}

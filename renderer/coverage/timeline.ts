@@ -1,0 +1,188 @@
+import type { ArchiveSummary, CoverageRange, CoverageRelay, RangeStatus } from '../../preload/contract.ts';
+import { formatClock, formatDate, formatMonth, yearOf } from '../text/times.ts';
+
+/** The time axis that all strips of a page share, in Unix seconds. */
+export interface TimeAxis {
+  start: number;
+  end: number;
+}
+
+/** One piece of a strip, as fractions of the axis between 0 and 1. */
+export interface Segment {
+  left: number;
+  width: number;
+  /** What is established there; `unwalked` is the part of an unfinished range that no page has reached. */
+  state: RangeStatus | 'unwalked';
+  /** True when the piece begins at the open historical bound. */
+  open: boolean;
+}
+
+/** A label on the axis. */
+export interface Tick {
+  position: number;
+  label: string;
+}
+
+/** Where walks stand, by range: the second that paging has reached, when it is known. */
+export type WalkPositions = ReadonlyMap<number, number>;
+
+const DAY = 86_400;
+const YEAR = 365 * DAY;
+
+/**
+ * The axis for a coverage tree: from the oldest event or bound that is known to `now`, with a little room before it
+ * for the open historical bound. Without anything known it shows the last year.
+ */
+export function timeAxis(archive: ArchiveSummary, relays: readonly CoverageRelay[], now: number): TimeAxis {
+  let oldest = archive.oldest ?? Infinity;
+  let end = now;
+  for (const relay of relays) {
+    for (const range of relay.ranges) {
+      if (range.since !== null) oldest = Math.min(oldest, range.since);
+      end = Math.max(end, range.until);
+    }
+  }
+  // A clock that ran ahead must not push the whole history into a corner.
+  end = Math.min(end, now + DAY);
+  const start = oldest === Infinity || oldest >= end ? end - YEAR : oldest;
+  const length = Math.max(end - start, 600);
+  return { start: end - length * 1.04, end };
+}
+
+/** The place of a second on the axis, between 0 and 1. */
+export function positionOf(second: number, axis: TimeAxis): number {
+  return Math.min(1, Math.max(0, (second - axis.start) / (axis.end - axis.start)));
+}
+
+interface Piece {
+  from: number;
+  to: number;
+  state: Segment['state'];
+}
+
+/** A range as pieces in time: an unfinished walk went backward from `until` and stands at its cursor. */
+function piecesOf(range: CoverageRange, walked: number | undefined): Piece[] {
+  const from = range.since ?? -Infinity;
+  if (range.status === 'complete' || walked === undefined || walked >= range.until) {
+    return [{ from, to: range.until, state: range.status }];
+  }
+  const reached = Math.max(from, walked);
+  const failed = range.status === 'failed';
+  return [
+    { from, to: reached, state: failed ? 'failed' : 'unwalked' },
+    { from: reached, to: range.until, state: failed ? 'partial' : range.status },
+  ];
+}
+
+/** What wins where pieces overlap: work in progress, then what is established; a failure erases nothing. */
+const rank: Record<Segment['state'], number> = { active: 5, complete: 4, partial: 3, failed: 2, unwalked: 1 };
+
+/**
+ * The strip of one relay, or of one range when only that is given: disjoint segments from left to right. What no
+ * segment covers was never asked for.
+ */
+export function segmentsOf(ranges: readonly CoverageRange[], axis: TimeAxis, walks: WalkPositions): Segment[] {
+  const pieces = ranges
+    .flatMap((range) => piecesOf(range, walks.get(range.id)))
+    .filter((piece) => piece.to >= piece.from);
+  const edges = [...new Set(pieces.flatMap((piece) => [piece.from, piece.to]))].sort((left, right) => left - right);
+  const segments: Segment[] = [];
+  for (let index = 0; index + 1 < edges.length; index += 1) {
+    const from = edges[index] ?? 0;
+    const to = edges[index + 1] ?? 0;
+    let state: Segment['state'] | null = null;
+    for (const piece of pieces) {
+      if (piece.from <= from && piece.to >= to && (state === null || rank[piece.state] > rank[state])) {
+        state = piece.state;
+      }
+    }
+    if (state === null) continue;
+    const left = positionOf(from, axis);
+    const right = positionOf(to, axis);
+    const last = segments.at(-1);
+    if (last?.state === state && Math.abs(last.left + last.width - left) < 1e-9) last.width = right - last.left;
+    else segments.push({ left, width: right - left, state, open: from === -Infinity });
+  }
+  return segments;
+}
+
+/** Marks for seconds that hold more events than a page can carry, as fractions of the axis. */
+export function saturationMarks(ranges: readonly CoverageRange[], axis: TimeAxis): number[] {
+  return [...new Set(ranges.flatMap((range) => range.saturatedSeconds))]
+    .filter((second) => second >= axis.start && second <= axis.end)
+    .map((second) => positionOf(second, axis));
+}
+
+const steps: readonly { seconds: number; label: (second: number, timeZone?: string) => string }[] = [
+  { seconds: 60, label: clockMinute },
+  { seconds: 600, label: clockMinute },
+  { seconds: 3600, label: clockMinute },
+  { seconds: 6 * 3600, label: clockMinute },
+  { seconds: DAY, label: dayAndMonth },
+  { seconds: 7 * DAY, label: dayAndMonth },
+];
+
+function clockMinute(second: number, timeZone?: string): string {
+  return formatClock(second, timeZone).slice(0, 5);
+}
+
+function dayAndMonth(second: number, timeZone?: string): string {
+  return formatDate(second, timeZone).replace(/ \d+$/, '');
+}
+
+/**
+ * Labels for the axis, at most `most` of them: years or months at their true beginnings, days and shorter steps for
+ * a short axis. No label stands so far right that it would run into the end of the axis.
+ */
+export function axisTicks(axis: TimeAxis, most: number, timeZone?: string): Tick[] {
+  const length = axis.end - axis.start;
+  const tick = (second: number, label: string): Tick => ({ position: positionOf(second, axis), label });
+  const inside = (ticks: Tick[]): Tick[] => ticks.filter((each) => each.position > 0.005 && each.position < 0.94);
+
+  const step = steps.find((each) => length / each.seconds <= most);
+  if (step !== undefined) {
+    const ticks: Tick[] = [];
+    for (let second = Math.ceil(axis.start / step.seconds) * step.seconds; second < axis.end; second += step.seconds) {
+      ticks.push(tick(second, step.label(second, timeZone)));
+    }
+    return inside(ticks);
+  }
+
+  const firstYear = yearOf(axis.start, timeZone);
+  const lastYear = yearOf(axis.end, timeZone);
+  const monthStep = [1, 3, 6].find((months) => length / (months * 30.44 * DAY) <= most);
+  const ticks: Tick[] = [];
+  if (monthStep !== undefined) {
+    for (let month = firstYear * 12; month <= lastYear * 12 + 11; month += monthStep) {
+      const second = Date.UTC(Math.floor(month / 12), month % 12, 1) / 1000;
+      if (second <= axis.start || second >= axis.end) continue;
+      ticks.push(tick(second, month % 12 === 0 ? String(month / 12) : formatMonth(second + DAY, timeZone).slice(0, 3)));
+    }
+    return inside(ticks);
+  }
+  const yearStep = Math.max(1, Math.ceil((lastYear - firstYear + 1) / most));
+  for (let year = firstYear + 1; year <= lastYear; year += yearStep) {
+    ticks.push(tick(Date.UTC(year, 0, 1) / 1000, String(year)));
+  }
+  return inside(ticks);
+}
+
+const spoken: Record<Segment['state'], string> = {
+  complete: 'complete',
+  partial: 'partial',
+  failed: 'failed',
+  active: 'being fetched',
+  unwalked: 'not reached',
+};
+
+/** A strip in words, for readers that cannot see it: "Beginning to 30 Nov 2026 complete". */
+export function describeSegments(segments: readonly Segment[], axis: TimeAxis, timeZone?: string): string {
+  if (segments.length === 0) return 'Nothing was asked for yet';
+  const at = (fraction: number): string => formatDate(axis.start + fraction * (axis.end - axis.start), timeZone);
+  return segments
+    .map((segment) => {
+      const from = segment.open ? 'Beginning' : at(segment.left);
+      return `${from} to ${at(segment.left + segment.width)} ${spoken[segment.state]}`;
+    })
+    .join('; ');
+}

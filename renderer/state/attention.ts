@@ -1,0 +1,89 @@
+import type { AccountSummary, CoverageRange, CoverageRelay, CoverageTree } from '../../preload/contract.ts';
+import { saturationSentence, type Offer } from '../coverage/rows.ts';
+import { relayName } from '../text/names.ts';
+import { countOf, formatCount } from '../text/numbers.ts';
+import { unfinishedReason } from '../text/sentences.ts';
+import { formatBounds } from '../text/times.ts';
+
+/** Something that wants a decision, as one sentence with the one thing that helps. */
+export interface AttentionItem {
+  key: string;
+  tone: 'warn' | 'bad';
+  relay: string | null;
+  text: string;
+  range: CoverageRange | null;
+  help: Offer | 'edit-relays' | 'look' | null;
+}
+
+function rangeItems(relay: CoverageRelay, range: CoverageRange): AttentionItem[] {
+  const items: AttentionItem[] = [];
+  const base = { relay: relay.url, range };
+  if (range.status === 'partial' || range.status === 'failed') {
+    const kept = range.found > 0 ? ` ${countOf(range.fetched, 'event')} of it ${range.fetched === 1 ? 'is' : 'are'} kept.` : '';
+    const verb = range.status === 'failed' ? 'failed' : 'is partial';
+    items.push({
+      ...base,
+      key: `range ${range.id}`,
+      tone: range.status === 'failed' ? 'bad' : 'warn',
+      text: `${relayName(relay.url)}: ${formatBounds(range.since, range.until)} ${verb}. ${unfinishedReason(range)}${kept}`,
+      help: range.saturatedSeconds.length > 0 ? 'larger-page' : range.resumable ? 'resume' : 'look',
+    });
+  } else if (range.status === 'complete' && range.saturatedSeconds.length > 0) {
+    items.push({
+      ...base,
+      key: `saturated ${range.id}`,
+      tone: 'warn',
+      text: `${relayName(relay.url)}: ${saturationSentence(range)}`,
+      help: 'larger-page',
+    });
+  } else if (range.status === 'complete' && range.notFetched > 0) {
+    items.push({
+      ...base,
+      key: `bodies ${range.id}`,
+      tone: 'warn',
+      text: `${relayName(relay.url)} named ${countOf(range.notFetched, 'event')} whose ${
+        range.notFetched === 1 ? 'body has' : 'bodies have'
+      } not arrived yet.`,
+      help: range.resumable ? 'resume' : 'look',
+    });
+  }
+  return items;
+}
+
+/** What needs attention for an account, failures first. Relays that it no longer uses are left in peace. */
+export function attentionItems(account: AccountSummary, tree: CoverageTree): AttentionItem[] {
+  const items: AttentionItem[] = [];
+  if (account.sourceRelays === 0) {
+    items.push({
+      key: 'no-relays',
+      tone: 'warn',
+      relay: null,
+      range: null,
+      text: 'This account has no write relay and no extra source, so there is nothing to fetch from.',
+      help: 'edit-relays',
+    });
+  }
+  for (const relay of tree.relays) {
+    if (relay.role === 'former') continue;
+    for (const range of relay.ranges) items.push(...rangeItems(relay, range));
+    if (relay.invalidObservations > 0) {
+      items.push({
+        key: `invalid ${relay.url}`,
+        tone: 'warn',
+        relay: relay.url,
+        range: null,
+        text: `${relayName(relay.url)} sent ${countOf(relay.invalidObservations, 'delivery', 'deliveries')} that ${
+          relay.invalidObservations === 1 ? 'was' : 'were'
+        } malformed, wrongly signed or not asked for. None was stored.`,
+        help: 'look',
+      });
+    }
+  }
+  return items.sort((left, right) => Number(left.tone === 'warn') - Number(right.tone === 'warn'));
+}
+
+/** What the button that resumes everything says; null when one row's own button is enough. */
+export function resumeAllName(items: readonly AttentionItem[]): string | null {
+  const resumable = items.filter((item) => item.help === 'resume').length;
+  return resumable > 1 ? `Resume all ${formatCount(resumable)}` : null;
+}

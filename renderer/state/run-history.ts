@@ -1,0 +1,11 @@
+import type { RunSummary } from '../../preload/contract.ts';
+
+/**
+ * One list of runs, newest first, from the live snapshot and pages loaded before. The first list wins where both
+ * hold a run, because it is the more recent account of it.
+ */
+export function mergeRuns(current: readonly RunSummary[], earlier: readonly RunSummary[]): RunSummary[] {
+  const byId = new Map(earlier.map((run) => [run.id, run]));
+  for (const run of current) byId.set(run.id, run);
+  return [...byId.values()].sort((left, right) => right.id - left.id);
+}

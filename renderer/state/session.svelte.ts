@@ -1,0 +1,62 @@
+import { createContext } from 'svelte';
+import type {
+  AccountSummary,
+  ActivitySnapshot,
+  HoldfastApi,
+  Method,
+  Methods,
+  Settings,
+} from '../../preload/contract.ts';
+import { Navigation } from '../app/navigation.svelte.ts';
+import { adviceFor } from '../text/sentences.ts';
+import { asContractError, type Connection, type LinkState } from '../transport/connection.ts';
+import { Notices } from './notices.svelte.ts';
+import { follow, Snapshot } from './snapshot.svelte.ts';
+
+/** What every page shares: the API, the topics that concern the whole window, the page shown, and the time. */
+export class Session {
+  readonly api: HoldfastApi;
+  readonly navigation: Navigation;
+  readonly notices = new Notices();
+  readonly accounts = new Snapshot<AccountSummary[]>();
+  readonly activity = new Snapshot<ActivitySnapshot>();
+  readonly settings = new Snapshot<Settings>();
+  /** Seconds now; moves once a second while the window can be seen, so that relative times stay true. */
+  now = $state(Math.floor(Date.now() / 1000));
+  link = $state.raw<LinkState>('connecting');
+  addingAccount = $state(false);
+  searching = $state(false);
+  /** A relay that the Coverage page opens when it is shown next; chosen on another page. */
+  coverageFocus: string | null = null;
+
+  constructor(connection: Connection, view: Window) {
+    this.api = connection.api;
+    this.navigation = new Navigation(view);
+    connection.onLink((state) => {
+      this.link = state;
+    });
+    follow(this.api, 'accounts', {}, this.accounts);
+    follow(this.api, 'activity', {}, this.activity);
+    follow(this.api, 'settings', {}, this.settings);
+    view.setInterval(() => {
+      if (view.document.visibilityState === 'visible') this.now = Math.floor(Date.now() / 1000);
+    }, 1000);
+  }
+
+  /** Calls a command. A failure becomes a notice and null, so that no button needs its own error place. */
+  async attempt<M extends Method>(method: M, args: Methods[M]['args']): Promise<Methods[M]['result'] | null> {
+    try {
+      return await this.api.call(method, args);
+    } catch (thrown) {
+      const error = asContractError(thrown);
+      if (error.code !== 'cancelled') this.notices.add('bad', error.message, adviceFor(error.code));
+      return null;
+    }
+  }
+
+  account(pubkey: string): AccountSummary | undefined {
+    return this.accounts.value?.find((account) => account.pubkey === pubkey);
+  }
+}
+
+export const [useSession, provideSession] = createContext<Session>();

@@ -1,0 +1,121 @@
+import type {
+  AccountSummary,
+  ActivitySnapshot,
+  CoverageRange,
+  CoverageRelay,
+  ErrorCode,
+  RunType,
+  Strategy,
+} from '../../preload/contract.ts';
+import { relayName } from './names.ts';
+import { countOf, formatCount, formatRate } from './numbers.ts';
+import { formatDuration, formatRelative, formatSpan } from './times.ts';
+
+/** The one line of facts in the header of an account. `now` is in Unix seconds. */
+export function accountFacts(account: AccountSummary, now: number, timeZone?: string): string {
+  const { events, oldest, newest } = account.archive;
+  const sources = account.sourceRelays === 0 ? 'no source relays' : countOf(account.sourceRelays, 'relay');
+  if (account.checkedAt === null && events === 0) return `Nothing fetched yet · ${sources}`;
+  const parts = [countOf(events, 'event')];
+  if (oldest !== null && newest !== null) parts.push(formatSpan(oldest, newest, now, timeZone));
+  parts.push(sources);
+  parts.push(
+    account.checkedAt === null ? 'never checked' : `last checked ${formatRelative(account.checkedAt, now, timeZone)}`,
+  );
+  return parts.join(' · ');
+}
+
+/** How much of the history is established, for the Overview page. */
+export function completenessSentence(account: AccountSummary): string {
+  const { completeRelays: complete, sourceRelays: sources } = account;
+  if (sources === 0) return 'This account has no relay to fetch from.';
+  if (complete === sources) {
+    return sources === 1
+      ? 'The whole history of the one source relay was walked to its end.'
+      : `The whole history of all ${formatCount(sources)} source relays was walked to its end.`;
+  }
+  if (complete === 0) return `No source relay’s history was walked to its end yet, of ${formatCount(sources)}.`;
+  return `${formatCount(complete)} of ${formatCount(sources)} source relays were walked to the end of their history.`;
+}
+
+/** What a kind of run is called. */
+export function runTypeName(type: RunType): string {
+  const names: Record<RunType, string> = {
+    fetch: 'Fetch',
+    recheck: 'Recheck history',
+    refetch: 'Refetch of a range',
+    sync: 'Sync',
+    'legacy-resume': 'Resume of an old checkpoint',
+  };
+  return names[type];
+}
+
+/** How events of a range were asked for. */
+export function strategyName(strategy: Strategy): string {
+  const names: Record<Strategy, string> = {
+    negentropy: 'Reconciliation (NIP-77)',
+    paging: 'Paging (REQ, backward by until)',
+    'legacy-windows': 'Windows of the first version',
+  };
+  return names[strategy];
+}
+
+/** The line of the activity bar. Null when nothing is going on, so that the bar can say so in its own way. */
+export function activityLine(snapshot: ActivitySnapshot, now: number): string | null {
+  const relays = snapshot.runs.flatMap((run) => run.relays);
+  const busy = relays.filter((relay) => relay.state === 'fetching' || relay.state === 'connecting');
+  if (snapshot.runs.length === 0) return null;
+  const newly = snapshot.runs.reduce((sum, run) => sum + run.newlyArchived, 0);
+  const rate = snapshot.runs.reduce((sum, run) => sum + run.rate, 0);
+  const parts = [
+    busy.length === 0 ? `${countOf(snapshot.runs.length, 'run')} in progress` : `${countOf(busy.length, 'relay')} fetching`,
+    `${formatCount(newly)} new`,
+    formatRate(rate),
+  ];
+  const waiting = relays
+    .filter((relay) => relay.waitingUntil !== null && relay.waitingUntil > now)
+    .sort((left, right) => (left.waitingUntil ?? 0) - (right.waitingUntil ?? 0));
+  const first = waiting[0];
+  if (first?.waitingUntil != null) {
+    const others = waiting.length === 1 ? '' : ` and ${countOf(waiting.length - 1, 'other')}`;
+    const verb = waiting.length === 1 ? 'waits' : 'wait';
+    parts.push(`${relayName(first.url)}${others} ${verb} ${formatDuration(first.waitingUntil - now)}`);
+  }
+  return parts.join(' · ');
+}
+
+/**
+ * How many events a relay is known to hold. Ranges overlap, so their counts are never added up: with several ranges
+ * the largest one is a lower bound.
+ */
+export function foundOnRelay(relay: Pick<CoverageRelay, 'ranges'>): { count: number; atLeast: boolean } | null {
+  const counted = relay.ranges.filter((range) => range.status !== 'failed' || range.found > 0);
+  if (counted.length === 0) return null;
+  const count = Math.max(...counted.map((range) => range.found));
+  return { count, atLeast: counted.length > 1 || relay.ranges.some((range) => range.status !== 'complete') };
+}
+
+/** A larger page that may carry what stood in a saturated second: five times the one that was tried, at most 5,000. */
+export function largerLimit(limit: number): number {
+  return Math.min(5000, Math.max(500, limit * 5));
+}
+
+/** Why a range is not finished, in the words recorded with it, or what is known when none were. */
+export function unfinishedReason(range: CoverageRange): string {
+  if (range.reason !== null && range.reason !== '') return range.reason;
+  if (range.status === 'active') return 'Being fetched now.';
+  return range.status === 'failed'
+    ? 'The relay gave no usable answer, and no reason was recorded.'
+    : 'The end of this range was not reached, and no reason was recorded.';
+}
+
+/** What a person can do after an error of this kind; null where the message already says it. */
+export function adviceFor(code: ErrorCode): string | null {
+  const advice: Partial<Record<ErrorCode, string>> = {
+    'already-active': 'Wait until the run has ended, or cancel it in the activity list.',
+    network: 'What was fetched before is kept. Try again when the connection is back.',
+    storage: 'Nothing was changed. Check the free space and the permissions of the data directory.',
+    internal: 'What was fetched before is kept. If it happens again, restart Holdfast.',
+  };
+  return advice[code] ?? null;
+}

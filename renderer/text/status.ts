@@ -1,0 +1,110 @@
+import type {
+  AccountSummary,
+  HealthState,
+  QueryEnding,
+  RangeStatus,
+  RelayRunState,
+  RunStatus,
+} from '../../preload/contract.ts';
+
+/** What a state means to a person; decides the colour, never alone. */
+export type Tone = 'good' | 'warn' | 'bad' | 'busy' | 'quiet';
+
+/** The shape that stands beside the word, so that a state never depends on colour. */
+export type StatusShape = 'check' | 'half' | 'cross' | 'running' | 'waiting' | 'dashed' | 'stopped' | 'unlinked';
+
+/** A state as it is shown everywhere: shape, word and colour together. */
+export interface Status {
+  tone: Tone;
+  shape: StatusShape;
+  word: string;
+}
+
+function status(tone: Tone, shape: StatusShape, word: string): Status {
+  return { tone, shape, word };
+}
+
+const ranges: Record<RangeStatus, Status> = {
+  complete: status('good', 'check', 'Complete'),
+  partial: status('warn', 'half', 'Partial'),
+  failed: status('bad', 'cross', 'Failed'),
+  active: status('busy', 'running', 'Running'),
+};
+
+const relayRuns: Record<RelayRunState, Status> = {
+  ...ranges,
+  waiting: status('quiet', 'waiting', 'Waiting'),
+  connecting: status('busy', 'running', 'Connecting'),
+  fetching: status('busy', 'running', 'Fetching'),
+  'cooling-down': status('warn', 'waiting', 'Cooling down'),
+  cancelled: status('quiet', 'stopped', 'Cancelled'),
+};
+
+const health: Record<HealthState, Status> = {
+  healthy: status('good', 'check', 'Healthy'),
+  disconnected: status('quiet', 'unlinked', 'Disconnected'),
+  degraded: status('warn', 'half', 'Degraded'),
+  dead: status('bad', 'cross', 'Dead'),
+  'rate-limited': status('warn', 'waiting', 'Rate limited'),
+};
+
+const endings: Record<QueryEnding, Status> = {
+  eose: status('good', 'check', 'EOSE'),
+  'eose-finish': status('good', 'check', 'EOSE, finished'),
+  'eose-more': status('good', 'check', 'EOSE, more'),
+  'neg-complete': status('good', 'check', 'Reconciled'),
+  'neg-err': status('bad', 'cross', 'NEG-ERR'),
+  closed: status('bad', 'cross', 'Closed by relay'),
+  notice: status('warn', 'half', 'Notice'),
+  timeout: status('warn', 'waiting', 'Timed out'),
+  disconnect: status('bad', 'unlinked', 'Disconnected'),
+  'auth-required': status('warn', 'cross', 'Needs AUTH'),
+  'rate-limited': status('warn', 'waiting', 'Rate limited'),
+  unpageable: status('warn', 'half', 'Cannot be paged'),
+  cancelled: status('quiet', 'stopped', 'Cancelled'),
+  failed: status('bad', 'cross', 'Failed'),
+};
+
+/** A range or an attempt. */
+export function rangeStatus(value: RangeStatus): Status {
+  return ranges[value];
+}
+
+/** A run as a whole. */
+export function runStatus(value: RunStatus): Status {
+  return relayRuns[value];
+}
+
+/** One relay inside a run. */
+export function relayRunStatus(value: RelayRunState): Status {
+  return relayRuns[value];
+}
+
+/** The health of a relay. */
+export function healthStatus(value: HealthState): Status {
+  return health[value];
+}
+
+/** How a query ended; null is a query under way. */
+export function endingStatus(value: QueryEnding | null): Status {
+  return value === null ? ranges.active : endings[value];
+}
+
+/** An account in the sidebar: what is going on, else what is unfinished, else how much of its history is here. */
+export function accountStatus(account: AccountSummary): Status {
+  if (account.activeRun !== null) return relayRuns.fetching;
+  if (account.unfinishedRanges > 0) return status('warn', 'half', 'Unfinished');
+  if (account.checkedAt === null) return status('quiet', 'dashed', 'Not fetched');
+  if (account.completeRelays < account.sourceRelays) return ranges.partial;
+  return ranges.complete;
+}
+
+/** The history of one relay for one account, from its ranges and the flag of its completed initial history. */
+export function historyStatus(ranges_: readonly { status: RangeStatus }[], historyComplete: boolean): Status {
+  if (ranges_.some((range) => range.status === 'active')) return ranges.active;
+  if (ranges_.length === 0) return status('quiet', 'dashed', 'Never asked');
+  if (historyComplete) {
+    return ranges_.some((range) => range.status !== 'complete') ? ranges.partial : ranges.complete;
+  }
+  return ranges_.every((range) => range.status === 'failed') ? ranges.failed : ranges.partial;
+}

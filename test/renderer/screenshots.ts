@@ -1,0 +1,194 @@
+/**
+ * Pictures of the interface over the fixture world, to be looked at: `node test/renderer/screenshots.ts DIRECTORY
+ * [NAME…]`. Needs Chromium at CHROMIUM or /usr/bin/chromium. Also prints what the page complained about, such as
+ * violations of the content security policy.
+ */
+import { mkdtemp, mkdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { chromium, type Page } from 'playwright-core';
+import { build, preview } from 'vite';
+
+const directory = resolve(process.argv[2] ?? 'screenshots');
+const wanted = process.argv.slice(3);
+
+interface Shot {
+  name: string;
+  hash: string;
+  query?: string;
+  act?(page: Page): Promise<void>;
+}
+
+const openRow = async (page: Page, name: RegExp): Promise<void> => {
+  await page.getByRole('row', { name }).first().click({ position: { x: 60, y: 10 } });
+  await page.waitForTimeout(150);
+};
+
+const shots = (alice: string, bob: string, carol: string): Shot[] => [
+  { name: 'welcome', hash: '#/', query: 'scene=empty' },
+  { name: 'overview', hash: `#/account/${alice}/overview` },
+  { name: 'overview-new', hash: `#/account/${bob}/overview` },
+  { name: 'coverage', hash: `#/account/${alice}/coverage` },
+  {
+    name: 'coverage-open',
+    hash: `#/account/${alice}/coverage`,
+    async act(page) {
+      await openRow(page, /relay-b/);
+      await openRow(page, /Beginning/);
+      await openRow(page, /kinds/);
+    },
+  },
+  {
+    name: 'coverage-attempts',
+    hash: `#/account/${alice}/coverage`,
+    async act(page) {
+      await openRow(page, /relay-b/);
+      await openRow(page, /Beginning/);
+      await openRow(page, /200 attempts/);
+      await openRow(page, /Attempt 200/);
+      await openRow(page, /Query 4 /);
+    },
+  },
+  {
+    name: 'coverage-menu',
+    hash: `#/account/${alice}/coverage`,
+    async act(page) {
+      await openRow(page, /caps-its-pages/);
+      await openRow(page, /Beginning/);
+      await page.getByRole('button', { name: /Actions for the range/ }).first().click();
+      await page.waitForTimeout(150);
+    },
+  },
+  { name: 'coverage-many', hash: `#/account/${carol}/coverage` },
+  { name: 'relays', hash: `#/account/${alice}/relays` },
+  {
+    name: 'reset',
+    hash: `#/account/${alice}/relays`,
+    async act(page) {
+      await page.getByRole('button', { name: 'Reset to published relays' }).click();
+    },
+  },
+  {
+    name: 'runs',
+    hash: `#/account/${alice}/runs`,
+    async act(page) {
+      await page.getByRole('button', { name: /Recheck history 30/ }).click();
+    },
+  },
+  {
+    name: 'health',
+    hash: '#/relays',
+    async act(page) {
+      await page.getByRole('button', { name: 'dead.example' }).click();
+    },
+  },
+  { name: 'activity', hash: '#/activity' },
+  {
+    name: 'activity-bar',
+    hash: `#/account/${bob}/coverage`,
+    async act(page) {
+      await page.getByRole('button', { name: 'Show activity' }).click();
+    },
+  },
+  { name: 'settings', hash: '#/settings' },
+  { name: 'event', hash: '' },
+  {
+    name: 'add-account',
+    hash: `#/account/${bob}/overview`,
+    async act(page) {
+      if ((page.viewportSize()?.width ?? 0) > 1000) await page.getByRole('button', { name: 'Add account' }).click();
+      else await page.getByRole('button', { name: 'Add account' }).click();
+      await page.getByText('Give relays').click();
+      await page.getByLabel('Public key').fill('nsec1vl029mgpspedva04g90vltkh6fvh240zqtv9k0t9af8935ke9laqsnlfe5');
+    },
+  },
+  {
+    name: 'options',
+    hash: `#/account/${bob}/overview`,
+    async act(page) {
+      await page.getByRole('button', { name: 'Page limit and relays' }).click();
+    },
+  },
+  {
+    name: 'palette',
+    hash: `#/account/${alice}/overview`,
+    async act(page) {
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('ali');
+    },
+  },
+  { name: 'lost', hash: `#/account/${alice}/overview`, query: 'link=lost' },
+];
+
+const built = await mkdtemp(join(tmpdir(), 'holdfast-interface-'));
+await mkdir(directory, { recursive: true });
+await build({
+  root: import.meta.dirname,
+  configFile: false,
+  logLevel: 'warn',
+  plugins: [svelte({ configFile: false })],
+  build: { outDir: built, emptyOutDir: true, modulePreload: { polyfill: false } },
+});
+const server = await preview({
+  root: import.meta.dirname,
+  configFile: false,
+  logLevel: 'warn',
+  build: { outDir: built },
+  preview: { port: 0, host: '127.0.0.1' },
+});
+const origin = server.resolvedUrls?.local[0] ?? '';
+const browser = await chromium.launch({
+  executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+  args: [
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+  ],
+});
+try {
+  for (const theme of ['light', 'dark'] as const) {
+    for (const [width, height] of [
+      [1280, 800],
+      [900, 700],
+    ] as const) {
+      const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, reducedMotion: 'reduce' });
+      const page = await context.newPage();
+      page.on('console', (message) => {
+        if (message.type() === 'error' || message.type() === 'warning') console.log(`${message.type()}: ${message.text()}`);
+      });
+      page.on('pageerror', (error) => console.log(`page error: ${error.message}\n${error.stack ?? ''}`));
+      await page.goto(`${origin}?start#/`);
+      const links = page.getByRole('list', { name: 'Accounts' }).getByRole('link');
+      await links.first().waitFor();
+      const keys = await links.evaluateAll((found) => found.map((link) => link.getAttribute('href')?.split('/')[2] ?? ''));
+      for (const shot of shots(keys[0] ?? '', keys[1] ?? '', keys[2] ?? '')) {
+        if (wanted.length > 0 && !wanted.includes(shot.name)) continue;
+        let hash = shot.hash;
+        if (shot.name === 'event') {
+          await page.goto(`${origin}?lists#/account/${keys[0] ?? ''}/relays`);
+          hash = (await page.locator('a[href^="#/event/"]').first().getAttribute('href')) ?? '';
+        }
+        await page.goto(`${origin}?shot=${shot.name}&${shot.query ?? ''}${hash}`);
+        await page.waitForTimeout(250);
+        try {
+          await shot.act?.(page);
+        } catch (error) {
+          console.log(`${shot.name}: ${String(error).split('\n').slice(0, 3).join(' ')}`);
+        }
+        await page.waitForTimeout(200);
+        await page.screenshot({ path: join(directory, `${shot.name}-${theme}-${String(width)}.png`) });
+      }
+      await context.close();
+    }
+  }
+} finally {
+  await browser.close();
+  await server.close();
+  await rm(built, { recursive: true, force: true });
+}

@@ -23,6 +23,8 @@ export const DEFAULT_LINK_TIMES: LinkTimes = {
   pongTimeoutMs: 10_000,
 };
 
+/** A connection that ends sooner than this after opening was hardly one. */
+const EARLY_MS = 5_000;
 /** How long a relay may take to answer our close. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -43,6 +45,7 @@ export interface LinkOptions {
 interface Socket {
   socket: RelaySocket;
   open: boolean;
+  openedAtMs: number;
   /** True once the relay has sent a text frame. */
   heard: boolean;
   /** Stops waiting for the answer to our close. */
@@ -143,6 +146,7 @@ export class RelayLink {
             return;
           }
           mine.open = true;
+          mine.openedAtMs = clock.monotonicMs();
           settle(null);
           this.#rest();
         },
@@ -171,7 +175,7 @@ export class RelayLink {
           }
         },
       });
-      const mine: Socket = { socket, open: false, heard: false, cancelFarewell: null };
+      const mine: Socket = { socket, open: false, openedAtMs: 0, heard: false, cancelFarewell: null };
       this.#current = mine;
     });
   }
@@ -181,7 +185,9 @@ export class RelayLink {
     this.#current = null;
     this.#stopTimers();
     const words = describeSocketEnd(end);
-    if (!this.#busy) {
+    // A relay that hangs up at once is not asked again at once, even when nothing had been sent yet.
+    const early = this.#options.clock.monotonicMs() - socket.openedAtMs < EARLY_MS;
+    if (!this.#busy && !early) {
       health.disconnected();
     } else if (socket.heard) {
       health.dropped(words);

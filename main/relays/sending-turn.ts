@@ -63,13 +63,21 @@ export async function sendInTurn<Outcome>(
         notice.clear();
         return { sent: true, outcome: await send(release) };
       }
-      const failure = await connectInTime(options, notice);
+      const { health, patienceMs } = options;
+      if (!link.isConnecting && health.attemptDelayMs() > patienceMs) {
+        release();
+        return { sent: false, failure: notBefore(health) };
+      }
+      if (await waitedForBackoff(options, notice)) {
+        continue;
+      }
+      const failure = await connectOnce(options);
       if (failure === null) {
         continue;
       }
       attempts += 1;
       const most = isPermanent(failure.code) ? Math.min(2, options.connectAttempts) : options.connectAttempts;
-      if (failure.code === 'cancelled' || attempts >= most || options.health.attemptDelayMs() > options.patienceMs) {
+      if (failure.code === 'cancelled' || attempts >= most || health.attemptDelayMs() > patienceMs) {
         release();
         return { sent: false, failure };
       }
@@ -80,19 +88,24 @@ export async function sendInTurn<Outcome>(
   }
 }
 
-/** Waits for the backoff and connects once. Null when the link is open, or time has passed and all must be looked at again. */
-async function connectInTime(options: TurnOptions, notice: WaitingNotice): Promise<ConnectionFailure | null> {
-  const { clock, link, health, signal } = options;
+/** Waits for the backoff if there is one; true when time has passed, so that everything must be looked at again. */
+async function waitedForBackoff({ clock, link, health, signal }: TurnOptions, notice: WaitingNotice): Promise<boolean> {
   const backoffMs = link.isConnecting ? 0 : health.attemptDelayMs();
-  if (backoffMs > options.patienceMs) {
-    return notBefore(health, backoffMs);
+  if (backoffMs === 0) {
+    return false;
   }
-  if (backoffMs > 0) {
-    notice.show(backoffMs, 'waiting before connecting again');
-    await elapse(clock, backoffMs, signal);
-    return null;
+  notice.show(backoffMs, 'waiting before connecting again');
+  await elapse(clock, backoffMs, signal);
+  return true;
+}
+
+/** One attempt to connect; null when the link is open. */
+async function connectOnce({ link, health, signal }: TurnOptions): Promise<ConnectionFailure | null> {
+  const failure = await unlessAborted(link.connect(), signal);
+  if (failure !== null || link.isOpen) {
+    return failure;
   }
-  return unlessAborted(link.connect(), signal);
+  return connectionFailure('closed-early', health.lastFailure ?? '');
 }
 
 /** Tells whoever asked that it has to wait, and that it goes on. */
@@ -133,8 +146,8 @@ async function elapse(clock: Clock, delayMs: number, signal: AbortSignal): Promi
   await pause(clock, delayMs, signal).catch(nothingToRelease);
 }
 
-function notBefore(health: RelayHealth, delayMs: number): ConnectionFailure {
-  const minutes = Math.max(1, Math.round(delayMs / 60_000));
+function notBefore(health: RelayHealth): ConnectionFailure {
+  const minutes = Math.max(1, Math.round(health.attemptDelayMs() / 60_000));
   const last = health.lastFailure ?? '';
   return {
     code: health.lastFailureCode ?? 'unreachable',

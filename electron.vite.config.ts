@@ -26,6 +26,7 @@ export default defineConfig({
       sourcemap: true,
       rolldownOptions: {
         input: mainEntries(),
+        checks: { bundlerTimings: false },
         output: { format: 'es', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
       },
     },
@@ -53,7 +54,7 @@ export default defineConfig({
             emptyOutDir: true,
             sourcemap: true,
             minify: true,
-            rolldownOptions: { input: { index: rendererEntry } },
+            rolldownOptions: { input: { index: rendererEntry }, checks: { bundlerTimings: false } },
           },
         },
       }

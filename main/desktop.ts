@@ -74,6 +74,7 @@ async function startEngine(directory: string, demo: boolean): Promise<Engine> {
     endings.push(() => sample.close());
     const write = sample.relays.map(({ url }) => url);
     await engine.methods['accounts.add']({ key: sample.account.npub, label: sample.account.name, write });
+    await engine.methods['fetch.start']({ account: sample.account.pubkey });
   }
   return engine;
 }

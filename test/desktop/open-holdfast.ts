@@ -35,6 +35,9 @@ export interface OpenHoldfast {
   close(): Promise<number>;
 }
 
+/** How long one action in the page may take before the test says which it was. */
+const ACTION_MS = 15_000;
+
 const electronBinary = findElectron();
 
 /** How the desktop window is driven on this machine. */
@@ -48,6 +51,7 @@ export async function openHoldfast(options: OpenOptions = {}): Promise<OpenHoldf
   const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'holdfast-test-')));
   const opened = await open(options, dataDirectory);
   const { page } = opened;
+  page.setDefaultTimeout(ACTION_MS);
   await page.emulateMedia({ colorScheme: options.theme ?? 'light', reducedMotion: 'reduce' });
   if (options.size !== undefined) await page.setViewportSize(options.size);
   let closing: Promise<number> | null = null;
@@ -80,7 +84,9 @@ interface Opened {
 
 function open(options: OpenOptions, dataDirectory: string): Promise<Opened> {
   if (options.host === 'browser') return openBrowser(options, dataDirectory);
-  return electronBinary === null ? openStandIn(options, dataDirectory) : openElectron(electronBinary, options, dataDirectory);
+  return electronBinary === null
+    ? openStandIn(options, dataDirectory)
+    : openElectron(electronBinary, options, dataDirectory);
 }
 
 function desktopArguments(options: OpenOptions, dataDirectory: string): string[] {

@@ -268,7 +268,9 @@ process.on('message', (message: FromPage) => {
       windows.get(message.window)?.loaded(message.error);
       break;
     case 'navigation':
-      windows.get(message.window)?.webContents.emit('did-start-navigation', { isMainFrame: true, isSameDocument: false });
+      windows
+        .get(message.window)
+        ?.webContents.emit('did-start-navigation', { isMainFrame: true, isSameDocument: false });
       break;
     case 'window-closed':
       windows.get(message.window)?.closed();

@@ -95,7 +95,10 @@ export class StandIn {
       case 'send':
         await this.#pages
           .get(message.window)
-          ?.evaluate(([channel, payload]) => standInReceive(channel, payload), [message.channel, message.payload] as const)
+          ?.evaluate(([channel, payload]) => standInReceive(channel, payload), [
+            message.channel,
+            message.payload,
+          ] as const)
           // The page may be on its way to another document, or gone.
           .catch(() => undefined);
         break;

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { AccountSummary } from '../../preload/contract.ts';
 import { isSource, readAccountRelays, type Account } from '../accounts/account-store.ts';
 import { toNpub } from '../accounts/account-key.ts';
@@ -35,13 +36,17 @@ export async function readAccountSummary(
   };
 }
 
+/** When a relay last answered, in whatever way, for a range of the account; Unix seconds. */
 async function lastChecked(db: ReadableDatabase, accountId: number): Promise<number | null> {
   const row = await db
     .selectFrom('attempts')
     .innerJoin('ranges', 'ranges.id', 'attempts.range_id')
-    .select(({ fn }) => fn.max<number | null>('attempts.completed_at').as('at'))
+    .select(
+      sql<number | null>`max((select completed_at_ms from queries where queries.attempt_id = attempts.id
+        order by queries.id desc limit 1))`.as('at_ms'),
+    )
     .where('ranges.account_id', '=', accountId)
-    .where('attempts.pages', '>', 0)
     .executeTakeFirst();
-  return row?.at ?? null;
+  const atMs = row?.at_ms ?? null;
+  return atMs === null ? null : Math.floor(atMs / 1000);
 }

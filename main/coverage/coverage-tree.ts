@@ -1,5 +1,11 @@
 import { sql } from 'kysely';
-import type { AccountRelay, ArchiveSummary, CoverageRange, CoverageRelay, CoverageTree } from '../../preload/contract.ts';
+import type {
+  AccountRelay,
+  ArchiveSummary,
+  CoverageRange,
+  CoverageRelay,
+  CoverageTree,
+} from '../../preload/contract.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import { readFetchState } from './fetch-state.ts';
 import { isResumable } from './range-history.ts';
@@ -56,7 +62,10 @@ async function listRelays(
 
 type RangeRow = Omit<CoverageRange, 'kinds'>;
 
-async function readRanges(db: ReadableDatabase, accountId: number): Promise<Map<number, { walkId: number; range: RangeRow }[]>> {
+async function readRanges(
+  db: ReadableDatabase,
+  accountId: number,
+): Promise<Map<number, { walkId: number; range: RangeRow }[]>> {
   const rows = await db
     .selectFrom('ranges')
     .innerJoin('attempts', (join) =>
@@ -81,7 +90,6 @@ async function readRanges(db: ReadableDatabase, accountId: number): Promise<Map<
       'attempts.strategy',
       'attempts.reason',
       'attempts.checkpoint',
-      'attempts.completed_at',
       eb
         .selectFrom('attempts as counted')
         .select(({ fn }) => fn.countAll<number>().as('n'))
@@ -89,11 +97,23 @@ async function readRanges(db: ReadableDatabase, accountId: number): Promise<Map<
         .as('attempt_count'),
       eb
         .selectFrom('attempts as asking')
-        .select(sql<number>`coalesce(sum(asking.pages - coalesce((select pages from attempts as before
-          where before.id = asking.prior_id and asking.continued = 1), 0)), 0)`.as('n'))
+        .select(
+          sql<number>`coalesce(sum(asking.pages - coalesce((select pages from attempts as before
+          where before.id = asking.prior_id and asking.continued = 1), 0)), 0)`.as('n'),
+        )
         .whereRef('asking.range_id', '=', 'ranges.id')
         .as('query_count'),
-      sql<number | null>`(select max(queries.completed_at_ms) from queries where queries.attempt_id = attempts.id)`.as('checked_at_ms'),
+      // The last answer in the walk: a try that never reached the relay checked nothing.
+      eb
+        .selectFrom('attempts as asked')
+        .innerJoin('queries', 'queries.attempt_id', 'asked.id')
+        .select('queries.completed_at_ms')
+        .whereRef('asked.range_id', '=', 'ranges.id')
+        .whereRef('asked.walk_id', '=', 'attempts.walk_id')
+        .orderBy('asked.id', 'desc')
+        .orderBy('queries.id', 'desc')
+        .limit(1)
+        .as('checked_at_ms'),
     ])
     .where('ranges.account_id', '=', accountId)
     .orderBy('ranges.until')
@@ -113,7 +133,7 @@ async function readRanges(db: ReadableDatabase, accountId: number): Promise<Map<
         found: row.found,
         fetched: row.fetched,
         notFetched: row.found - row.fetched,
-        checkedAt: row.checked_at_ms === null ? row.completed_at : Math.floor(row.checked_at_ms / 1000),
+        checkedAt: row.checked_at_ms === null ? null : Math.floor(row.checked_at_ms / 1000),
         strategy: row.strategy,
         reason: row.reason,
         saturatedSeconds: checkpoint?.saturatedSeconds ?? [],
@@ -137,7 +157,8 @@ async function readKinds(db: ReadableDatabase, accountId: number): Promise<Map<n
     .where('ranges.account_id', '=', accountId)
     .execute();
   const kinds = new Map<number, Record<string, number>>();
-  for (const { walk_id: walkId, kind, found } of rows) kinds.set(walkId, { ...kinds.get(walkId), [String(kind)]: found });
+  for (const { walk_id: walkId, kind, found } of rows)
+    kinds.set(walkId, { ...kinds.get(walkId), [String(kind)]: found });
   return kinds;
 }
 

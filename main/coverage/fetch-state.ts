@@ -34,7 +34,8 @@ export async function advanceFetchState(trx: Transaction<Tables>, range: Range, 
   const state = await readFetchState(trx, range.accountId, range.relayId);
   const joins = range.since === null || (state.forwardBoundary !== null && range.since <= state.forwardBoundary);
   if (!joins) return;
-  const credible = state.forwardBoundary !== null && state.forwardBoundary <= completedAt ? state.forwardBoundary : range.until;
+  const credible =
+    state.forwardBoundary !== null && state.forwardBoundary <= completedAt ? state.forwardBoundary : range.until;
   const forwardBoundary = Math.max(range.until, credible);
   await trx
     .insertInto('fetch_state')

@@ -141,19 +141,33 @@ export async function rangesWithLatestAttempt(
   accountId: number,
   relayId: number,
 ): Promise<{ range: Range; attempt: Attempt }[]> {
-  const ids = await db
+  const rows = await db
     .selectFrom('ranges')
-    .select('id')
-    .where('account_id', '=', accountId)
-    .where('relay_id', '=', relayId)
-    .orderBy('id')
+    .innerJoin('attempts', (join) =>
+      join.on('attempts.id', '=', (eb) =>
+        eb
+          .selectFrom('attempts as latest')
+          .select(({ fn }) => fn.max('latest.id').as('id'))
+          .whereRef('latest.range_id', '=', 'ranges.id'),
+      ),
+    )
+    .selectAll('attempts')
+    .select(['ranges.filter', 'ranges.since', 'ranges.until'])
+    .where('ranges.account_id', '=', accountId)
+    .where('ranges.relay_id', '=', relayId)
+    .orderBy('ranges.id')
     .execute();
-  const pairs: { range: Range; attempt: Attempt }[] = [];
-  for (const { id } of ids) {
-    const attempt = await latestAttempt(db, id);
-    if (attempt !== null) pairs.push({ range: await readRange(db, id), attempt });
-  }
-  return pairs;
+  return rows.map((row) => ({
+    range: {
+      id: row.range_id,
+      accountId,
+      relayId,
+      filter: JSON.parse(row.filter) as RelayFilter,
+      since: row.since,
+      until: row.until,
+    },
+    attempt: toAttempt(row),
+  }));
 }
 
 /** Ranges whose latest attempt belongs to a run. */

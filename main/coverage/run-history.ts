@@ -78,7 +78,12 @@ export async function reopenRun(db: WritableDatabase, id: number): Promise<void>
     .execute();
 }
 
-export async function finishRun(db: WritableDatabase, id: number, status: RunStatus, finishedAt: number): Promise<void> {
+export async function finishRun(
+  db: WritableDatabase,
+  id: number,
+  status: RunStatus,
+  finishedAt: number,
+): Promise<void> {
   await db.updateTable('runs').set({ status, finished_at: finishedAt }).where('id', '=', id).execute();
 }
 
@@ -98,7 +103,12 @@ export async function warnRun(db: WritableDatabase, id: number, warning: string)
 
 /** Leaves word for the process that owns the data directory; it looks every second and after every page. */
 export async function requestCancel(db: WritableDatabase, id: number, now: number): Promise<void> {
-  await db.updateTable('runs').set({ cancel_requested_at: now }).where('id', '=', id).where('status', '=', 'active').execute();
+  await db
+    .updateTable('runs')
+    .set({ cancel_requested_at: now })
+    .where('id', '=', id)
+    .where('status', '=', 'active')
+    .execute();
 }
 
 /** Active runs that somebody asked to cancel. */

@@ -23,7 +23,10 @@ export async function listRuns(db: ReadableDatabase, selection: RunSelection): P
   if (selection.accountId !== undefined) query = query.where('runs.account_id', '=', selection.accountId);
   if (selection.before !== undefined) query = query.where('runs.id', '<', selection.before);
   const rows = await query.execute();
-  const attempts = await attemptsOfRuns(db, rows.map((row) => row.id));
+  const attempts = await attemptsOfRuns(
+    db,
+    rows.map((row) => row.id),
+  );
   return rows.map((row) => {
     const own = attempts.get(row.id) ?? [];
     const asked = new Set(own.map(({ key }) => key));
@@ -40,7 +43,8 @@ export async function listRuns(db: ReadableDatabase, selection: RunSelection): P
       strategy: row.strategy,
       found: own.reduce((sum, { summary }) => sum + summary.found, 0),
       newlyArchived: own.reduce((sum, { summary }) => sum + summary.newlyArchived, 0),
-      resumable: row.status !== 'active' && row.status !== 'complete' && (untried || own.some((attempt) => attempt.resumable)),
+      resumable:
+        row.status !== 'active' && row.status !== 'complete' && (untried || own.some((attempt) => attempt.resumable)),
       warnings: JSON.parse(row.warnings) as string[],
       relays: own.map(({ summary }) => summary),
     };
@@ -100,7 +104,8 @@ async function attemptsOfRuns(db: ReadableDatabase, runs: readonly number[]): Pr
     ranges.set(row.range_id, {
       key: row.key,
       // Another run may have gone on with the range meanwhile; then this one has nothing left to do there.
-      resumable: row.latest_id === row.id && isResumable({ status: row.status, checkpoint: readCheckpoint(row.checkpoint) }),
+      resumable:
+        row.latest_id === row.id && isResumable({ status: row.status, checkpoint: readCheckpoint(row.checkpoint) }),
       summary: {
         url: row.url,
         range: row.range_id,

@@ -10,7 +10,9 @@ export interface RangeWithAttempt {
  * completed.
  */
 export function unfinishedRanges(ranges: readonly RangeWithAttempt[]): RangeWithAttempt[] {
-  return ranges.filter(({ range, attempt }) => isResumable(attempt) && !ranges.some((other) => supersedes(other, range)));
+  return ranges.filter(
+    ({ range, attempt }) => isResumable(attempt) && !ranges.some((other) => supersedes(other, range)),
+  );
 }
 
 function supersedes(other: RangeWithAttempt, range: Range): boolean {

@@ -11,6 +11,8 @@ const checkpointSchema = v.object({
   boundaryKnown: v.boolean(),
   saturatedSeconds: v.array(v.number()),
   probing: v.nullable(v.number()),
+  rechecking: v.nullable(v.object({ resumeAt: v.nullable(v.number()) })),
+  exclusiveUntil: v.boolean(),
   /** True when nothing but another limit or strategy can finish the walk. */
   unpageable: v.boolean(),
 });

@@ -11,7 +11,7 @@ import type { RelayConnection } from '../relays/relay-connection.ts';
 import type { QueryOutcome, RelayFilter } from '../relays/relay-query.ts';
 import type { RelayFetchProgress } from './fetch-progress.ts';
 import { PageCollector, type CollectedPage } from './page-collector.ts';
-import { beginWalk, judgePage, type PageAnswer, type WalkState } from './paging-walk.ts';
+import { beginWalk, judgePage, nextUntil, type PageAnswer, type WalkState } from './paging-walk.ts';
 import { readRelayHints, writeRelayHints, type RelayHints } from './relay-hints.ts';
 import { afterUnfinishedAnswer, type Troubles } from './unfinished-answer.ts';
 
@@ -91,7 +91,7 @@ class PagingAttempt {
     return {
       ...this.#range.filter,
       ...(this.#range.since === null ? {} : { since: this.#range.since }),
-      until: this.#state.cursor,
+      until: nextUntil(this.#state),
       limit,
     };
   }
@@ -208,13 +208,13 @@ function endOf(decision: ReturnType<typeof judgePage>): PageOutcome['end'] {
 
 function resumeWalk(range: Range, attempt: Attempt): WalkState {
   if (attempt.cursor === null || attempt.checkpoint === null) return beginWalk(range.until);
-  const { largestPage, pages, boundaryKnown, saturatedSeconds, probing } = attempt.checkpoint;
-  return { cursor: attempt.cursor, largestPage, pages, boundaryKnown, saturatedSeconds, probing };
+  const { version: _version, unpageable: _unpageable, ...state } = attempt.checkpoint;
+  return { ...state, cursor: attempt.cursor };
 }
 
 function toCheckpoint(state: WalkState, unpageable: boolean): WalkCheckpoint {
-  const { largestPage, pages, boundaryKnown, saturatedSeconds, probing } = state;
-  return { version: 'paging-1', largestPage, pages, boundaryKnown, saturatedSeconds, probing, unpageable };
+  const { cursor: _cursor, ...kept } = state;
+  return { version: 'paging-1', unpageable, ...kept };
 }
 
 function finishedEnding(ending: QueryEnding): PageAnswer['ending'] {

@@ -19,6 +19,13 @@ export interface WalkState {
   saturatedSeconds: number[];
   /** The second whose predecessor is being asked, to tell a capped page from the end of history. */
   probing: number | null;
+  /**
+   * Set while the page is asked again one second later, because the relay left out the boundary second that it is
+   * known to hold; `resumeAt` is where the walk goes on otherwise.
+   */
+  rechecking: { resumeAt: number | null } | null;
+  /** The relay was seen to take `until` as exclusive: it is asked with one second more. */
+  exclusiveUntil: boolean;
 }
 
 /** One finished answer (EOSE in one of its forms), as counted by the transaction that stores it. */
@@ -44,7 +51,12 @@ export type WalkDecision =
 
 /** The state of a walk that has asked nothing yet. */
 export function beginWalk(until: number): WalkState {
-  return { cursor: until, largestPage: 0, pages: 0, boundaryKnown: false, saturatedSeconds: [], probing: null };
+  return { cursor: until, largestPage: 0, pages: 0, boundaryKnown: false, saturatedSeconds: [], probing: null, rechecking: null, exclusiveUntil: false };
+}
+
+/** The `until` to send for the next page. */
+export function nextUntil(state: WalkState): number {
+  return state.exclusiveUntil || state.rechecking !== null ? state.cursor + 1 : state.cursor;
 }
 
 /**
@@ -69,6 +81,11 @@ export function judgePage(
   };
   if (answer.ending === 'eose-finish') return finish(next, 'The relay said that nothing older is left.');
   if (state.probing !== null) return judgeProbe(next, answer, state.probing);
+  if (state.rechecking !== null) return judgeRecheck(next, answer, state.rechecking.resumeAt);
+  if (lacksBoundary(state, answer)) {
+    const rechecking = { resumeAt: answer.unique > 0 ? answer.earliest : null };
+    return { type: 'continue', state: { ...next, rechecking }, observedCap: null };
+  }
   if (answer.unique > 0) return goOn(state, next, answer);
   return judgeWithoutNews(state, next, answer, since, knownCap);
 }
@@ -98,13 +115,6 @@ function judgeWithoutNews(
   if (answer.valid === 0 && answer.received > 0 && (full || answer.received >= before.largestPage)) {
     return stop(next, 'The relay answered with nothing but events that were not asked for or not validly signed.', true);
   }
-  if (answer.received === 0 && before.boundaryKnown) {
-    return stop(
-      next,
-      `Asked again for everything up to ${formatSecond(second)}, the relay returned nothing, not even what it had returned from that second before.`,
-      false,
-    );
-  }
   if (full || answer.ending === 'eose-more') {
     if (withinOneSecond) return passSaturated(next, second, since);
     return stop(next, 'The relay repeats a full page, so older events cannot be reached by paging.', true);
@@ -122,6 +132,38 @@ function judgeWithoutNews(
     before.boundaryKnown
       ? `Asked again for everything up to ${formatSecond(second)}, the relay returned ${scope}.`
       : 'The relay returned nothing for this scope.',
+  );
+}
+
+/**
+ * An answer to `until = E` must contain the event that is known to lie on E, as the newest one. When it does not, the
+ * relay takes `until` as exclusive, no longer holds the event, or answers at random.
+ */
+function lacksBoundary(state: WalkState, answer: PageAnswer): boolean {
+  return state.boundaryKnown && !state.exclusiveUntil && answer.latest !== state.cursor && answer.received === answer.valid;
+}
+
+/** The answer to `until = E + 1` after one to `until = E` lacked what is known to lie on E. */
+function judgeRecheck(next: WalkState, answer: PageAnswer, resumeAt: number | null): WalkDecision {
+  const settled = { ...next, rechecking: null };
+  const second = next.cursor;
+  if (answer.latest !== null && answer.latest >= second) {
+    // Exclusive it is. When this page stays within E although older events exist, it was cut off within E.
+    const exclusive = { ...settled, exclusiveUntil: true };
+    const cutOff = resumeAt !== null && answer.earliest !== null && answer.earliest >= second;
+    const saturatedSeconds = cutOff ? [...settled.saturatedSeconds, second] : settled.saturatedSeconds;
+    const cursor = Math.min(second, answer.earliest ?? second, resumeAt ?? second);
+    return { type: 'continue', state: { ...exclusive, saturatedSeconds, cursor }, observedCap: null };
+  }
+  const earliest = answer.earliest ?? resumeAt;
+  if (earliest !== null) {
+    // The event on E is gone; the walk goes on with what lies before it.
+    return { type: 'continue', state: { ...settled, cursor: Math.min(earliest, resumeAt ?? earliest) }, observedCap: null };
+  }
+  return stop(
+    { ...settled, boundaryKnown: false },
+    `Asked again for everything up to ${formatSecond(second)}, the relay returned nothing, not even what it had returned from that second before.`,
+    false,
   );
 }
 

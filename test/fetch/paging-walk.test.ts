@@ -1,0 +1,202 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  beginWalk,
+  judgePage,
+  nextUntil,
+  type PageAnswer,
+  type WalkDecision,
+  type WalkState,
+} from '../../main/fetch/paging-walk.ts';
+
+interface Held {
+  id: number;
+  second: number;
+}
+
+interface Manner {
+  /** Pages above this are cut off without a word. */
+  cap: number;
+  exclusiveUntil?: boolean;
+}
+
+/** A relay reduced to what paging sees: newest first, limited, cut off silently. */
+function answerOf(held: readonly Held[], until: number, limit: number, manner: Manner): Held[] {
+  return held
+    .filter(({ second }) => (manner.exclusiveUntil === true ? second < until : second <= until))
+    .toSorted((a, b) => b.second - a.second || a.id - b.id)
+    .slice(0, Math.min(limit, manner.cap));
+}
+
+interface Walked {
+  known: Set<number>;
+  end: Exclude<WalkDecision, { type: 'continue' }>;
+  requests: number[];
+  states: WalkState[];
+}
+
+function walk(held: readonly Held[], options: { until: number; limit: number; manner: Manner }): Walked {
+  const known = new Set<number>();
+  const requests: number[] = [];
+  const states: WalkState[] = [];
+  let state = beginWalk(options.until);
+  let cap: number | null = null;
+  for (let page = 0; page < 10_000; page += 1) {
+    const until = nextUntil(state);
+    requests.push(until);
+    const events = answerOf(held, until, options.limit, options.manner);
+    const unique = events.filter(({ id }) => !known.has(id)).length;
+    for (const { id } of events) known.add(id);
+    const seconds = events.map(({ second }) => second);
+    const answer: PageAnswer = {
+      ending: 'eose',
+      limit: options.limit,
+      received: events.length,
+      valid: events.length,
+      unique,
+      earliest: seconds.length === 0 ? null : Math.min(...seconds),
+      latest: seconds.length === 0 ? null : Math.max(...seconds),
+    };
+    const decision = judgePage(state, answer, null, cap);
+    state = decision.state;
+    states.push(state);
+    if (decision.type !== 'continue') return { known, end: decision, requests, states };
+    cap = decision.observedCap ?? cap;
+  }
+  throw new Error('the walk does not end');
+}
+
+const page = (answer: Partial<PageAnswer>): PageAnswer => ({
+  ending: 'eose',
+  limit: 100,
+  received: 0,
+  valid: 0,
+  unique: 0,
+  earliest: null,
+  latest: null,
+  ...answer,
+});
+
+describe('walking backwards by pages', () => {
+  it('asks a full page again at its earliest second, inclusively', () => {
+    const decision = judgePage(beginWalk(1000), page({ received: 100, valid: 100, unique: 100, earliest: 500, latest: 999 }), null, null);
+    expect(decision).toMatchObject({ type: 'continue', state: { cursor: 500 } });
+    expect(nextUntil(decision.state)).toBe(500);
+  });
+
+  it('does not take a short page for the end, but asks the confirming page', () => {
+    const decision = judgePage(beginWalk(1000), page({ received: 3, valid: 3, unique: 3, earliest: 700, latest: 900 }), null, null);
+    expect(decision).toMatchObject({ type: 'continue', state: { cursor: 700 } });
+  });
+
+  it('ends when the confirming page brings nothing that was not known', () => {
+    const { end, known } = walk([{ id: 1, second: 10 }, { id: 2, second: 20 }], { until: 100, limit: 100, manner: { cap: 100 } });
+    expect(end.type).toBe('end');
+    expect(known.size).toBe(2);
+  });
+
+  it('ends at once when the relay says that it finished', () => {
+    const decision = judgePage(beginWalk(9), page({ ending: 'eose-finish', received: 100, valid: 100, unique: 100, earliest: 1, latest: 9 }), null, null);
+    expect(decision).toMatchObject({ type: 'end' });
+  });
+
+  it('does not end on a page without news when the relay says that it has more', () => {
+    const state = { ...beginWalk(9), boundaryKnown: true, pages: 1, largestPage: 5 };
+    const decision = judgePage(state, page({ ending: 'eose-more', received: 5, valid: 5, earliest: 3, latest: 9 }), null, null);
+    expect(decision).toMatchObject({ type: 'stop', unpageable: true });
+  });
+
+  it('notices a cap below the limit from a short page that was not the last one', () => {
+    const held = Array.from({ length: 120 }, (_, id) => ({ id, second: id }));
+    let state = beginWalk(1000);
+    const first = judgePage(state, page({ received: 50, valid: 50, unique: 50, earliest: 70, latest: 119 }), null, null);
+    state = first.state;
+    const second = judgePage(state, page({ received: 50, valid: 50, unique: 49, earliest: 21, latest: 70 }), null, null);
+    expect(second).toMatchObject({ type: 'continue', observedCap: 50 });
+    expect(walk(held, { until: 1000, limit: 100, manner: { cap: 50 } }).known.size).toBe(120);
+  });
+
+  it('names a second that fills a page and repeats, and stays open', () => {
+    const held = [...Array.from({ length: 30 }, (_, id) => ({ id, second: 50 })), { id: 99, second: 10 }];
+    const { end, known } = walk(held, { until: 100, limit: 20, manner: { cap: 1000 } });
+    expect(end).toMatchObject({ type: 'stop', unpageable: true, state: { saturatedSeconds: [50] } });
+    expect(known.has(99)).toBe(true);
+  });
+
+  it('names a second that fills a silently capped page', () => {
+    const held = [...Array.from({ length: 30 }, (_, id) => ({ id, second: 50 })), { id: 99, second: 10 }];
+    const { end } = walk(held, { until: 100, limit: 100, manner: { cap: 20 } });
+    expect(end).toMatchObject({ type: 'stop', unpageable: true, state: { saturatedSeconds: [50] } });
+  });
+
+  it('takes a handful of events in one second for complete when nothing lies before it', () => {
+    const held = Array.from({ length: 3 }, (_, id) => ({ id, second: 50 }));
+    expect(walk(held, { until: 100, limit: 100, manner: { cap: 100 } }).end.type).toBe('end');
+  });
+
+  it('never takes invalid events that fill a page for the end', () => {
+    const state = { ...beginWalk(100), boundaryKnown: true, pages: 1, largestPage: 100 };
+    expect(judgePage(state, page({ received: 100, valid: 0 }), null, null)).toMatchObject({ type: 'stop' });
+  });
+
+  it('does not conclude the end from an empty answer that lacks what the relay had returned before', () => {
+    const state = { ...beginWalk(100), boundaryKnown: true, pages: 1, largestPage: 10, cursor: 40 };
+    const again = judgePage(state, page({}), null, null);
+    expect(again.type).toBe('continue');
+    expect(nextUntil(again.state)).toBe(41);
+    expect(judgePage(again.state, page({}), null, null)).toMatchObject({ type: 'stop', unpageable: false });
+  });
+
+  it('goes on past an event that the relay deleted while it was paged', () => {
+    const state = { ...beginWalk(100), boundaryKnown: true, pages: 1, largestPage: 10, cursor: 40 };
+    const older = page({ received: 2, valid: 2, unique: 2, earliest: 20, latest: 30 });
+    const again = judgePage(state, older, null, null);
+    const decision = judgePage(again.state, { ...older, unique: 0 }, null, null);
+    expect(decision).toMatchObject({ type: 'continue', state: { cursor: 20, exclusiveUntil: false, rechecking: null } });
+  });
+
+  it('gets a relay that takes until as exclusive complete, boundary seconds included', () => {
+    const held = Array.from({ length: 60 }, (_, id) => ({ id, second: Math.floor(id / 3) }));
+    const { end, known } = walk(held, { until: 100, limit: 10, manner: { cap: 100, exclusiveUntil: true } });
+    expect(end.type).toBe('end');
+    expect(known.size).toBe(60);
+  });
+
+  it('survives being stored and read at every step', () => {
+    const held = Array.from({ length: 40 }, (_, id) => ({ id, second: id }));
+    for (const state of walk(held, { until: 100, limit: 7, manner: { cap: 5 } }).states) {
+      expect(JSON.parse(JSON.stringify(state))).toEqual(state);
+    }
+  });
+
+  it('claims the end only when every event was seen, whatever the relay holds and wherever it cuts off', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat({ max: 25 }), { maxLength: 80 }),
+        fc.integer({ min: 2, max: 20 }),
+        fc.integer({ min: 2, max: 20 }),
+        fc.boolean(),
+        (seconds, limit, cap, exclusiveUntil) => {
+          const held = seconds.map((second, id) => ({ id, second }));
+          const { end, known } = walk(held, { until: 1000, limit, manner: { cap, exclusiveUntil } });
+          if (end.type === 'end') expect(known.size).toBe(held.length);
+          else expect(end.state.saturatedSeconds.length).toBeGreaterThan(0);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('gets past every second that a page can carry', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: 40 }), { maxLength: 80 }), fc.integer({ min: 2, max: 20 }), (seconds, limit) => {
+        const held = seconds.map((second, id) => ({ id, second }));
+        const perSecond = new Map<number, number>();
+        for (const { second } of held) perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
+        fc.pre([...perSecond.values()].every((count) => count < limit));
+        expect(walk(held, { until: 1000, limit, manner: { cap: 1000 } }).end.type).toBe('end');
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

@@ -8,6 +8,7 @@ import { Fault } from '../platform/fault.ts';
 import { parsePort } from './argument-parsers.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
+import { interrupted } from './session.ts';
 import type { Invocation, RunCommand } from './session.ts';
 
 interface ServeOptions {
@@ -80,7 +81,7 @@ async function prepareSampleAccount(engine: Engine, { account, relays }: Demo): 
 }
 
 async function openOwner(call: Invocation, dataDirectory: string, isDemo: boolean): Promise<Engine> {
-  const { host, messages } = call;
+  const { host, interruption, messages } = call;
   return host.createEngine({
     dataDirectory,
     host: 'browser',
@@ -88,11 +89,15 @@ async function openOwner(call: Invocation, dataDirectory: string, isDemo: boolea
     demo: isDemo,
     mode: 'owner',
     clock: host.clock,
-    log: (line) => messages.note(line),
+    // What ends because everything is being stopped is no news.
+    log: (line) => {
+      if (!interruption.signal.aborted) messages.note(line);
+    },
   });
 }
 
 async function serveUntilInterrupted(call: Invocation, engine: Engine, options: ServeOptions): Promise<ExitCode> {
+  if (call.interruption.signal.aborted) throw interrupted();
   const server = await call.host.startServer(engine, { port: options.port });
   try {
     if (call.json) await call.out.document({ url: server.url });

@@ -47,6 +47,21 @@ describe('serve', () => {
   });
 });
 
+describe('serve, interrupted while it starts,', () => {
+  it('listens nowhere', async () => {
+    const rig = servingRig({
+      createEngine: async (_options, engine) => {
+        rig.signals.emit('SIGINT');
+        return engine;
+      },
+    });
+    expect(await rig.run('serve')).toBe(3);
+    expect(rig.order).toEqual([]);
+    expect(rig.stdout.text).toBe('');
+    expect(rig.closed).toBe(1);
+  });
+});
+
 describe('demo', () => {
   const sample = (order: string[]): Demo => ({
     relays: [

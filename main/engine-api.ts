@@ -37,7 +37,10 @@ export interface Engine {
   readonly methods: ServiceTable;
   readonly topics: TopicTable;
   /** Archives the valid events of JSONL lines; reports bad lines by number (from 1) and keeps the good ones. */
-  importLines(lines: AsyncIterable<string> | Iterable<string>, onProgress?: (report: ImportReport) => void): Promise<ImportReport>;
+  importLines(
+    lines: AsyncIterable<string> | Iterable<string>,
+    onProgress?: (report: ImportReport) => void,
+  ): Promise<ImportReport>;
   /** Archived events in order of time, then ID; field for field as they were signed. */
   exportEvents(selection: ExportSelection): AsyncIterable<SignedEvent>;
   /** Resolves when the run has ended, with how it ended. */

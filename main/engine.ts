@@ -9,7 +9,7 @@ import { openDatabase, openDatabaseForReading, type OpenDatabase } from './datab
 import type { Engine, EngineOptions } from './engine-api.ts';
 import { ChangeBus } from './engine/change-bus.ts';
 import { accountMethods, accountTopic } from './engine/account-methods.ts';
-import type { EngineParts } from './engine/engine-parts.ts';
+import { requireOwner, type EngineParts } from './engine/engine-parts.ts';
 import { coverageMethods, coverageTopic } from './engine/coverage-methods.ts';
 import { fetchMethods } from './engine/fetch-methods.ts';
 import { generalMethods, settingsTopic } from './engine/general-methods.ts';
@@ -89,11 +89,13 @@ async function compose(
       settings: settingsTopic(parts),
     },
     importLines: async (lines, onProgress) => {
+      requireOwner(parts);
       const report = await importJsonl(lines, { db, verifier, now: () => nowSeconds(clock), onProgress });
       changes.tell('accounts', 'coverage');
       return report;
     },
-    exportEvents: ({ account, ...selection }) => readArchive(db, { ...selection, ...(account === undefined ? {} : { author: account }) }),
+    exportEvents: ({ account, ...selection }) =>
+      readArchive(db, { ...selection, ...(account === undefined ? {} : { author: account }) }),
     runEnded: async (run) => {
       await fetch.ended(run);
       return readRunSummary(db, run);

@@ -51,9 +51,14 @@ async function createArchive(db: Kysely<unknown>): Promise<void> {
     ref integer primary key,
     id blob not null unique check (length(id) = 32)
   ) strict`.execute(db);
+  // Number and time span of the author's archived events stand here, because counting a long history on every change
+  // would take too long; they change in the transaction that archives.
   await sql`create table authors (
     id integer primary key,
-    pubkey blob not null unique check (length(pubkey) = 32)
+    pubkey blob not null unique check (length(pubkey) = 32),
+    events integer not null default 0,
+    oldest integer,
+    newest integer
   ) strict`.execute(db);
   // A row is a body whose ID and signature were verified. Columns hold the signed event losslessly: `tags` is JSON;
   // `content` is text, or, when it cannot be UTF-8 (an unpaired surrogate), the JSON string as a blob.
@@ -202,26 +207,30 @@ async function carryAccountRelaysOver(db: Kysely<unknown>): Promise<void> {
   }>`select account_id, url, read, write, extra from legacy_account_relays order by account_id, rowid`.execute(db);
   let position = 0;
   for (const row of rows) {
-    const key = canonicalKey(row.url);
+    const url = row.url.trim();
+    const key = canonicalKey(url);
     if (key === null) continue;
-    await sql`insert into relays (key, url) values (${key}, ${row.url.trim()}) on conflict do nothing`.execute(db);
+    await sql`insert into relays (key, url) values (${key}, ${url}) on conflict do nothing`.execute(db);
     await sql`insert into account_relays (account_id, relay_id, url, read, write, extra, position)
-      select ${row.account_id}, id, ${row.url.trim()}, ${row.read ? 1 : 0}, ${row.write ? 1 : 0}, ${row.extra ? 1 : 0}, ${position++}
+      select ${row.account_id}, id, ${url}, ${row.read ? 1 : 0}, ${row.write ? 1 : 0}, ${row.extra ? 1 : 0}, ${position++}
       from relays where key = ${key}
       on conflict do update set read = max(read, excluded.read), write = max(write, excluded.write),
         extra = max(extra, excluded.extra)`.execute(db);
   }
 }
 
-/** The relay key as this migration defined it; frozen here so that the migration never changes its result. */
+/**
+ * The relay key as this migration defined it; frozen here so that the migration never changes its result. Null for
+ * what is no relay URL.
+ */
 function canonicalKey(text: string): string | null {
-  let url: URL;
-  try {
-    url = new URL(text.trim());
-  } catch {
-    return null;
-  }
-  if ((url.protocol !== 'ws:' && url.protocol !== 'wss:') || url.username !== '' || url.password !== '') return null;
-  const path = url.pathname === '/' ? '' : url.pathname;
-  return `${url.protocol}//${url.host}${path}${url.search}`;
+  // eslint-disable-next-line no-control-regex -- control characters are exactly what is refused
+  if (text.length > 2048 || /[\s\u0000-\u001f\u007f\u0085\u200b\ufeff]/u.test(text)) return null;
+  const parts = /^(wss?):\/\/([^/?#]*)([^?#]*)(\?[^#]*)?$/i.exec(text);
+  if (parts === null) return null;
+  const [, scheme = '', authority = '', path = '', query = ''] = parts;
+  if (authority === '' || /^:|[@\\]/.test(authority) || path.includes('\\')) return null;
+  const origin = URL.parse(`${scheme.toLowerCase()}://${authority}`);
+  if (origin === null || origin.host === '') return null;
+  return `${origin.protocol}//${origin.host}${path === '/' ? '' : path}${query}`;
 }

@@ -31,7 +31,9 @@ export async function readAccount(db: ReadableDatabase, pubkey: string): Promise
     .where('pubkey', '=', pubkey)
     .executeTakeFirst();
   if (account === undefined) {
-    throw new Fault('unknown-account', `${toNpub(pubkey)} is not one of your accounts here. Add it first.`, { account: pubkey });
+    throw new Fault('unknown-account', `${toNpub(pubkey)} is not one of your accounts here. Add it first.`, {
+      account: pubkey,
+    });
   }
   return account;
 }
@@ -50,7 +52,9 @@ export async function addAccount(
   return db.transaction().execute(async (trx) => {
     const known = await trx.selectFrom('accounts').select('id').where('pubkey', '=', account.pubkey).executeTakeFirst();
     if (known !== undefined) {
-      throw new Fault('invalid-argument', `${toNpub(account.pubkey)} is already one of your accounts.`, { account: account.pubkey });
+      throw new Fault('invalid-argument', `${toNpub(account.pubkey)} is already one of your accounts.`, {
+        account: account.pubkey,
+      });
     }
     const { id } = await trx
       .insertInto('accounts')
@@ -67,7 +71,11 @@ export async function renameAccount(db: WritableDatabase, id: number, label: str
 }
 
 /** Replaces an account's local relay list. Ranges and evidence of relays that are no longer listed stay. */
-export async function setAccountRelays(db: WritableDatabase, accountId: number, relays: readonly AccountRelay[]): Promise<void> {
+export async function setAccountRelays(
+  db: WritableDatabase,
+  accountId: number,
+  relays: readonly AccountRelay[],
+): Promise<void> {
   const merged = mergeRoles(relays);
   await db.transaction().execute((trx) => replaceRelays(trx, accountId, merged));
 }

@@ -36,7 +36,10 @@ export async function lookUpRelayLists(
     if (key !== null && !distinct.has(key)) distinct.set(key, url);
   }
   if (distinct.size === 0) {
-    throw new Fault('network', 'There is no index relay to ask for the relay list. Set one in Settings, or give the relays yourself.');
+    throw new Fault(
+      'network',
+      'There is no index relay to ask for the relay list. Set one in Settings, or give the relays yourself.',
+    );
   }
   const lookup: RelayListLookup = { events: [], answered: 0, failures: [] };
   await Promise.all([...distinct.values()].map((url) => askOne(relays, verifier, pubkey, url, lookup, signal)));

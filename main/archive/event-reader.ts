@@ -20,9 +20,7 @@ export async function readArchivedEvent(
   db: ReadableDatabase,
   id: string,
 ): Promise<{ ref: number; event: SignedEvent; firstSeenAt: number } | null> {
-  const row = await selectEvents(db)
-    .where('event_ids.id', '=', Buffer.from(id, 'hex'))
-    .executeTakeFirst();
+  const row = await selectEvents(db).where('event_ids.id', '=', Buffer.from(id, 'hex')).executeTakeFirst();
   return row === undefined ? null : { ref: row.ref, event: eventFromColumns(row), firstSeenAt: row.first_seen_at };
 }
 
@@ -59,21 +57,14 @@ function inOrderOfId(events: SignedEvent[]): SignedEvent[] {
   return events.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Number and time span of an author's unique archived events. */
+/** Number and time span of an author's unique archived events (64 hex characters), from the totals kept with them. */
 export async function summarizeArchive(db: ReadableDatabase, author: string): Promise<ArchiveSummary> {
   const row = await db
-    .selectFrom('events')
-    .innerJoin('authors', 'authors.id', 'events.author')
-    .where('authors.pubkey', '=', Buffer.from(author, 'hex'))
-    .select(({ fn }) => [
-      fn.countAll<number>().as('events'),
-      fn.min<number | null>('events.created_at').as('oldest'),
-      fn.max<number | null>('events.created_at').as('newest'),
-    ])
+    .selectFrom('authors')
+    .select(['events', 'oldest', 'newest'])
+    .where('pubkey', '=', Buffer.from(author, 'hex'))
     .executeTakeFirst();
-  return row === undefined
-    ? { events: 0, oldest: null, newest: null }
-    : { events: row.events, oldest: row.oldest, newest: row.newest };
+  return row ?? { events: 0, oldest: null, newest: null };
 }
 
 function selectEvents(db: ReadableDatabase) {
@@ -99,7 +90,8 @@ type EventQuery = SelectQueryBuilder<Tables, 'events' | 'event_ids' | 'authors',
 
 function narrow(query: EventQuery, selection: ArchiveSelection): EventQuery {
   let narrowed = query;
-  if (selection.author !== undefined) narrowed = narrowed.where('authors.pubkey', '=', Buffer.from(selection.author, 'hex'));
+  if (selection.author !== undefined)
+    narrowed = narrowed.where('authors.pubkey', '=', Buffer.from(selection.author, 'hex'));
   if (selection.kinds !== undefined) narrowed = narrowed.where('events.kind', 'in', [...selection.kinds]);
   if (selection.since !== undefined) narrowed = narrowed.where('events.created_at', '>=', selection.since);
   if (selection.until !== undefined) narrowed = narrowed.where('events.created_at', '<=', selection.until);

@@ -28,7 +28,10 @@ export async function storeEvents(
   const byId = new Map(events.map((event) => [event.id, event]));
   const refs = await internEventIds(trx, [...byId.keys()]);
   const unique = [...byId.values()].map((event) => ({ ref: refOf(refs, event.id), event }));
-  const archived = await archivedRefs(trx, unique.map(({ ref }) => ref));
+  const archived = await archivedRefs(
+    trx,
+    unique.map(({ ref }) => ref),
+  );
   const fresh = unique.filter(({ ref }) => !archived.has(ref));
   if (fresh.length > 0) {
     const authors = await internAuthors(trx, [...new Set(fresh.map(({ event }) => event.pubkey))]);
@@ -50,6 +53,11 @@ export async function storeEvents(
         .execute();
     }
     await insertTags(trx, fresh);
+    await addToTotals(
+      trx,
+      authors,
+      fresh.map(({ event }) => event),
+    );
   }
   return { refs, newlyArchived: new Set(fresh.map(({ ref }) => ref)) };
 }
@@ -58,7 +66,9 @@ export async function storeEvents(
 export async function internEventIds(trx: Transaction<Tables>, ids: readonly string[]): Promise<Map<string, number>> {
   if (ids.length === 0) return new Map();
   const list = JSON.stringify(ids);
-  await sql`insert into event_ids (id) select unhex(value) from json_each(${list}) where true on conflict do nothing`.execute(trx);
+  await sql`insert into event_ids (id) select unhex(value) from json_each(${list}) where true on conflict do nothing`.execute(
+    trx,
+  );
   const { rows } = await sql<{ ref: number; id: string }>`
     select event_ids.ref as ref, list.value as id from json_each(${list}) as list
     join event_ids on event_ids.id = unhex(list.value)`.execute(trx);
@@ -67,7 +77,9 @@ export async function internEventIds(trx: Transaction<Tables>, ids: readonly str
 
 async function internAuthors(trx: Transaction<Tables>, pubkeys: readonly string[]): Promise<Map<string, number>> {
   const list = JSON.stringify(pubkeys);
-  await sql`insert into authors (pubkey) select unhex(value) from json_each(${list}) where true on conflict do nothing`.execute(trx);
+  await sql`insert into authors (pubkey) select unhex(value) from json_each(${list}) where true on conflict do nothing`.execute(
+    trx,
+  );
   const { rows } = await sql<{ id: number; pubkey: string }>`
     select authors.id as id, list.value as pubkey from json_each(${list}) as list
     join authors on authors.pubkey = unhex(list.value)`.execute(trx);
@@ -80,7 +92,10 @@ async function archivedRefs(trx: Transaction<Tables>, refs: readonly number[]): 
   return new Set(rows.map((row) => row.ref));
 }
 
-async function insertTags(trx: Transaction<Tables>, fresh: readonly { ref: number; event: SignedEvent }[]): Promise<void> {
+async function insertTags(
+  trx: Transaction<Tables>,
+  fresh: readonly { ref: number; event: SignedEvent }[],
+): Promise<void> {
   const rows = fresh.flatMap(({ ref, event }) =>
     indexedTags(event).map(({ name, value, isHex }) => [name, value, isHex ? 1 : 0, ref]),
   );
@@ -88,6 +103,30 @@ async function insertTags(trx: Transaction<Tables>, fresh: readonly { ref: numbe
   await sql`insert into event_tags (name, value, event_ref)
     select value ->> 0, iif(value ->> 2, unhex(value ->> 1), value ->> 1), value ->> 3
     from json_each(${JSON.stringify(rows)}) where true on conflict do nothing`.execute(trx);
+}
+
+/** Keeps number and time span of each author's events in step with what was archived now. */
+async function addToTotals(
+  trx: Transaction<Tables>,
+  authors: Map<string, number>,
+  events: readonly SignedEvent[],
+): Promise<void> {
+  const totals = new Map<number, { events: number; oldest: number; newest: number }>();
+  for (const { pubkey, created_at: createdAt } of events) {
+    const author = refOf(authors, pubkey);
+    const known = totals.get(author) ?? { events: 0, oldest: createdAt, newest: createdAt };
+    totals.set(author, {
+      events: known.events + 1,
+      oldest: Math.min(known.oldest, createdAt),
+      newest: Math.max(known.newest, createdAt),
+    });
+  }
+  const rows = [...totals].map(([author, { events: count, oldest, newest }]) => [author, count, oldest, newest]);
+  await sql`update authors set
+      events = authors.events + (added.value ->> 1),
+      oldest = min(coalesce(authors.oldest, added.value ->> 2), added.value ->> 2),
+      newest = max(coalesce(authors.newest, added.value ->> 3), added.value ->> 3)
+    from json_each(${JSON.stringify(rows)}) as added where authors.id = added.value ->> 0`.execute(trx);
 }
 
 function refOf(refs: Map<string, number>, key: string): number {

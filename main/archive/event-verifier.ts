@@ -30,7 +30,10 @@ interface Thread {
 }
 
 /** In a build the worker lies beside this chunk as JavaScript; from sources, beside this file as TypeScript. */
-const WORKER_URL = new URL(import.meta.url.endsWith('.ts') ? './verify-worker.ts' : './verify-worker.js', import.meta.url);
+const WORKER_URL = new URL(
+  import.meta.url.endsWith('.ts') ? './verify-worker.ts' : './verify-worker.js',
+  import.meta.url,
+);
 
 function closedFault(): Fault {
   return new Fault('cancelled', 'Holdfast is closing; these events were not checked.');

@@ -5,6 +5,8 @@ import type { EventVerifier } from './event-verifier.ts';
 import { storeEvents } from './event-store.ts';
 
 const BATCH_LINES = 500;
+/** A batch of long lines goes earlier, so that memory stays small. */
+const BATCH_CHARACTERS = 8 * 1024 * 1024;
 const LISTED_PROBLEMS = 1000;
 
 export interface JsonlImportOptions {
@@ -25,6 +27,7 @@ export async function importJsonl(
 ): Promise<ImportReport> {
   const report: ImportReport = { read: 0, newlyArchived: 0, alreadyArchived: 0, problems: [], bad: 0 };
   let batch: { line: number; event: SignedEvent }[] = [];
+  let characters = 0;
   let number = 0;
   for await (const line of lines) {
     number += 1;
@@ -33,14 +36,17 @@ export async function importJsonl(
     report.read += 1;
     const event = parseLine(text);
     if (typeof event === 'string') addProblem(report, number, event);
-    else batch.push({ line: number, event });
-    if (batch.length >= BATCH_LINES) {
+    else {
+      batch.push({ line: number, event });
+      characters += text.length;
+    }
+    if (batch.length >= BATCH_LINES || characters >= BATCH_CHARACTERS) {
       await archiveBatch(batch, report, options);
-      batch = [];
+      [batch, characters] = [[], 0];
     }
   }
   await archiveBatch(batch, report, options);
-  report.problems.sort((a, b) => a.line - b.line);
+  keepFirstProblems(report);
   return report;
 }
 
@@ -76,5 +82,11 @@ async function archiveBatch(
 
 function addProblem(report: ImportReport, line: number, message: string): void {
   report.bad += 1;
-  if (report.problems.length < LISTED_PROBLEMS) report.problems.push({ line, message });
+  report.problems.push({ line, message });
+  if (report.problems.length >= 2 * LISTED_PROBLEMS) keepFirstProblems(report);
+}
+
+/** Signatures are checked after the lines that follow were read, so problems are not found in order of lines. */
+function keepFirstProblems(report: ImportReport): void {
+  report.problems.sort((a, b) => a.line - b.line).splice(LISTED_PROBLEMS);
 }

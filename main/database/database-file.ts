@@ -5,7 +5,7 @@ import { Kysely, type LogEvent } from 'kysely';
 import { Fault } from '../platform/fault.ts';
 import { lockDataDirectory, unusable, type DataDirectoryLock } from './data-directory-lock.ts';
 import { HoldfastDialect } from './kysely-dialect.ts';
-import { migrateToNewest, readAppliedMigrations, refuseNewerDatabase } from './migrate.ts';
+import { migrateToNewest, readMissingMigrations } from './migrate.ts';
 import { StatementCache } from './statement-cache.ts';
 import type { Tables } from './tables.ts';
 
@@ -66,6 +66,10 @@ async function prepare(
   const db = kyselyOver(connection, options.log);
   try {
     const copyBeforeMigration = await migrateToNewest({ db, connection, path, nowMs: options.nowMs, log: options.log });
+    // Written into the file, so only now that it is known to be ours.
+    connection.pragma('journal_mode = WAL');
+    // With WAL, NORMAL survives a crash of the process at any point and keeps transactions whole on power loss.
+    connection.pragma('synchronous = NORMAL');
     return {
       db,
       path,
@@ -109,11 +113,7 @@ function openBesideOwner(options: DatabaseOptions, readonly: boolean): OpenDatab
   }
   const connection = connect(path, options.directory, readonly);
   try {
-    const { applied, missing } = readAppliedMigrations(connection);
-    refuseNewerDatabase(applied, path);
-    if (missing.length > 0) {
-      throw new Fault('data-directory-in-use', 'The archive is being brought to a newer version by another Holdfast.', null);
-    }
+    if (readMissingMigrations(connection, path).length > 0) throw beingMigrated(null);
   } catch (error) {
     connection.close();
     throw damagedOr(error, path);
@@ -130,6 +130,7 @@ function openBesideOwner(options: DatabaseOptions, readonly: boolean): OpenDatab
   };
 }
 
+/** A connection with the settings that leave the file as it is. */
 function connect(path: string, directory: string, readonly: boolean): BetterSqlite3.Database {
   let connection: BetterSqlite3.Database;
   try {
@@ -138,12 +139,7 @@ function connect(path: string, directory: string, readonly: boolean): BetterSqli
     throw unusable(directory, error);
   }
   try {
-    if (!readonly) {
-      connection.pragma('journal_mode = WAL');
-      // With WAL, NORMAL survives a crash of the process at any point and keeps transactions whole on power loss.
-      connection.pragma('synchronous = NORMAL');
-      connection.pragma('foreign_keys = ON');
-    }
+    connection.pragma('foreign_keys = ON');
     connection.pragma('cache_size = -65536');
     connection.pragma('temp_store = MEMORY');
     return connection;
@@ -169,7 +165,22 @@ function reportSlowQuery(event: LogEvent, log: (line: string) => void): void {
 function damagedOr(error: unknown, path: string): unknown {
   if (error instanceof Fault || !(error instanceof BetterSqlite3.SqliteError)) return error;
   if (error.code === 'SQLITE_NOTADB' || error.code.startsWith('SQLITE_CORRUPT')) {
-    return new Fault('database-damaged', `${path} is not a readable Holdfast database: ${error.message}`, { path }, error);
+    return new Fault(
+      'database-damaged',
+      `${path} is not a readable Holdfast database: ${error.message}`,
+      { path },
+      error,
+    );
   }
+  if (error.code.startsWith('SQLITE_BUSY')) return beingMigrated(error);
   return new Fault('storage', `The database ${path} could not be opened: ${error.message}`, { path }, error);
+}
+
+function beingMigrated(cause: unknown): Fault {
+  return new Fault(
+    'data-directory-in-use',
+    'The archive is being brought to a newer version by another Holdfast. Try again when it is done.',
+    null,
+    cause,
+  );
 }

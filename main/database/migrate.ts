@@ -1,14 +1,23 @@
 import type BetterSqlite3 from 'better-sqlite3';
 import type { Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import { renameSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { migrationList } from '../../migrations/migration-list.ts';
 import { Fault } from '../platform/fault.ts';
 import type { Tables } from './tables.ts';
 
 const FIRST_VERSION = '0001-first-version';
+const MIGRATION_TABLE = 'kysely_migration';
 /** A first-version file is recognised by these, together with the absence of a migration table. */
-const FIRST_VERSION_TABLES = ['accounts', 'events', 'operations', 'presence', 'coverage'];
+const FIRST_VERSION_TABLES = [
+  'accounts',
+  'account_relays',
+  'events',
+  'publication_versions',
+  'operations',
+  'presence',
+  'coverage',
+];
 
 interface MigrateOptions {
   db: Kysely<Tables>;
@@ -22,37 +31,29 @@ interface MigrateOptions {
  * Brings the schema to the newest migration. A database that has rows is copied beside itself first.
  *
  * @returns the path of the copy, or null when none was needed.
- * @throws Fault `database-newer` when a later version of Holdfast migrated it, `database-damaged` when it is some other database.
+ * @throws Fault as {@link readMissingMigrations}, before anything was written.
  */
 export async function migrateToNewest(options: MigrateOptions): Promise<string | null> {
   const { db, connection, path } = options;
-  const { applied, missing } = readAppliedMigrations(connection);
-  refuseNewerDatabase(applied, path);
-  if (missing.length === 0) return null;
-  if (applied.length === 0 && !isEmpty(connection) && !isFirstVersion(connection)) {
-    throw new Fault('database-damaged', `${path} is a database of some other program.`, { path });
-  }
+  if (readMissingMigrations(connection, path).length === 0) return null;
   const copy = hasRows(connection) ? await copyBeside(options) : null;
   if (isFirstVersion(connection)) markFirstVersion(connection, options.nowMs);
   const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrationList) } });
   const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw error;
+  if (error !== undefined) throw error instanceof Error ? error : new Error('a migration failed', { cause: error });
   return copy;
 }
 
-/** Which known migrations a database has and lacks, by name; read without writing. */
-export function readAppliedMigrations(connection: BetterSqlite3.Database): { applied: string[]; missing: string[] } {
-  const known = Object.keys(migrationList);
-  const applied = hasTable(connection, 'kysely_migration')
-    ? connection.prepare('select name from kysely_migration order by name').pluck().all().map(String)
-    : isFirstVersion(connection)
-      ? [FIRST_VERSION]
-      : [];
-  return { applied, missing: known.filter((name) => !applied.includes(name)) };
-}
-
-/** @throws Fault `database-newer` when a migration was applied that this version does not know. */
-export function refuseNewerDatabase(applied: readonly string[], path: string): void {
+/**
+ * Which migrations a database lacks, by name; read without writing.
+ *
+ * @throws Fault `database-newer` when a later version of Holdfast migrated it, `database-damaged` when some other
+ * program made it.
+ */
+export function readMissingMigrations(connection: BetterSqlite3.Database, path: string): string[] {
+  const applied = readAppliedMigrations(connection);
+  const isOurs = applied.length === 0 ? isEmpty(connection) : applied.includes(FIRST_VERSION);
+  if (!isOurs) throw new Fault('database-damaged', `${path} is a database of some other program.`, { path });
   const unknown = applied.filter((name) => !(name in migrationList));
   if (unknown.length > 0) {
     throw new Fault(
@@ -61,18 +62,27 @@ export function refuseNewerDatabase(applied: readonly string[], path: string): v
       { path, unknown },
     );
   }
+  return Object.keys(migrationList).filter((name) => !applied.includes(name));
+}
+
+function readAppliedMigrations(connection: BetterSqlite3.Database): string[] {
+  if (!hasTable(connection, MIGRATION_TABLE)) return isFirstVersion(connection) ? [FIRST_VERSION] : [];
+  return connection.prepare(`select name from ${MIGRATION_TABLE} order by name`).pluck().all().map(String);
 }
 
 function isFirstVersion(connection: BetterSqlite3.Database): boolean {
-  return !hasTable(connection, 'kysely_migration') && FIRST_VERSION_TABLES.every((name) => hasTable(connection, name));
+  const tables = tableNames(connection);
+  return !tables.includes(MIGRATION_TABLE) && FIRST_VERSION_TABLES.every((name) => tables.includes(name));
 }
 
 /** The bookkeeping that Kysely would have written, had it created this file. */
 function markFirstVersion(connection: BetterSqlite3.Database, nowMs: number): void {
   connection.transaction(() => {
-    connection.exec('create table kysely_migration (name varchar(255) not null primary key, timestamp varchar(255) not null)');
+    connection.exec(
+      `create table ${MIGRATION_TABLE} (name varchar(255) not null primary key, timestamp varchar(255) not null)`,
+    );
     connection
-      .prepare('insert into kysely_migration (name, timestamp) values (?, ?)')
+      .prepare(`insert into ${MIGRATION_TABLE} (name, timestamp) values (?, ?)`)
       .run(FIRST_VERSION, new Date(nowMs).toISOString());
   })();
 }
@@ -81,14 +91,17 @@ function markFirstVersion(connection: BetterSqlite3.Database, nowMs: number): vo
 async function copyBeside(options: MigrateOptions): Promise<string> {
   const stamp = new Date(options.nowMs).toISOString().replace(/[-:]/g, '').replace(/\.\d+/, '');
   const copy = `${options.path}.before-migration-${stamp}`;
+  // Left over when a copy was cut off.
+  rmSync(`${copy}.partial`, { force: true });
   await options.connection.backup(`${copy}.partial`);
   renameSync(`${copy}.partial`, copy);
   options.log?.(`copied the database to ${copy} before migrating it`);
   return copy;
 }
 
+/** Without tables; a first start that was cut off may have left the bookkeeping of migrations alone. */
 function isEmpty(connection: BetterSqlite3.Database): boolean {
-  return tableNames(connection).length === 0;
+  return tableNames(connection).every((name) => name.startsWith('kysely_'));
 }
 
 function hasRows(connection: BetterSqlite3.Database): boolean {

@@ -10,7 +10,7 @@ export interface Tables {
   account_relays: AccountRelaysTable;
   relays: RelaysTable;
   event_ids: { ref: Generated<number>; id: Buffer };
-  authors: { id: Generated<number>; pubkey: Buffer };
+  authors: AuthorsTable;
   events: EventsTable;
   event_tags: { name: string; value: string | Buffer; event_ref: number };
   nip65_versions: { account_id: number; event_ref: number; seen_at: number };
@@ -49,6 +49,14 @@ interface RelaysTable {
   url: string;
   observed_cap: number | null;
   accepted_limit: number | null;
+}
+
+interface AuthorsTable {
+  id: Generated<number>;
+  pubkey: Buffer;
+  events: Generated<number>;
+  oldest: number | null;
+  newest: number | null;
 }
 
 interface EventsTable {

@@ -16,6 +16,7 @@ import { readAccountSummary } from '../coverage/account-summary.ts';
 import type { ServiceTable, TopicSource } from '../ipc/service-table.ts';
 import { nowSeconds } from '../platform/clock.ts';
 import { Fault } from '../platform/fault.ts';
+import { relayKeyOrNull } from '../relays/relay-key.ts';
 import { readSettings } from '../settings/settings-store.ts';
 import { requireOwner, type EngineParts } from './engine-parts.ts';
 
@@ -120,7 +121,9 @@ function rolesGiven(args: { read?: string[]; write?: string[]; extra?: string[] 
 
 /** Hints of an nprofile say where somebody saw the account: good enough to fetch from, not to send to. */
 function hintsAsExtraSources(urls: readonly string[]): AccountRelay[] {
-  return urls.map((url) => ({ url, read: false, write: false, extra: true }));
+  return urls
+    .filter((url) => relayKeyOrNull(url) !== null)
+    .map((url) => ({ url, read: false, write: false, extra: true }));
 }
 
 /** Asks index relays and the account's own relays; every version found is kept. Null when relays answered and none has a list. */
@@ -139,9 +142,13 @@ async function resetRelays(parts: EngineParts, account: Account): Promise<void> 
   let [published] = await readRelayLists(db, account.id);
   published ??= (await discover(parts, account)) ?? undefined;
   if (published === undefined) {
-    throw new Fault('not-found', 'No published relay list was found for this account, so there is nothing to reset to. Its relays stay as they are.', {
-      account: account.pubkey,
-    });
+    throw new Fault(
+      'not-found',
+      'No published relay list was found for this account, so there is nothing to reset to. Its relays stay as they are.',
+      {
+        account: account.pubkey,
+      },
+    );
   }
   const extras = (await readAccountRelays(db, account.id))
     .filter((relay) => relay.extra)

@@ -8,7 +8,10 @@ import { Fault } from '../platform/fault.ts';
  * @throws Fault `invalid-argument`.
  */
 export function readEventReference(text: string): string {
-  const trimmed = text.trim().replace(/^nostr:/i, '').toLowerCase();
+  const trimmed = text
+    .trim()
+    .replace(/^nostr:/i, '')
+    .toLowerCase();
   if (/^[0-9a-f]{64}$/.test(trimmed)) return trimmed;
   if (/^(note|nevent)1/.test(trimmed)) {
     try {

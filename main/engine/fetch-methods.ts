@@ -9,10 +9,7 @@ import { Fault } from '../platform/fault.ts';
 import { readSettings } from '../settings/settings-store.ts';
 import { requireOwner, type EngineParts } from './engine-parts.ts';
 
-type FetchMethods = Pick<
-  ServiceTable,
-  'fetch.start' | 'fetch.resume' | 'fetch.refetch' | 'runs.cancel' | 'runs.list'
->;
+type FetchMethods = Pick<ServiceTable, 'fetch.start' | 'fetch.resume' | 'fetch.refetch' | 'runs.cancel' | 'runs.list'>;
 
 const RUNS_PER_ANSWER = 100;
 const RUNS_LOOKED_THROUGH = 10_000;
@@ -51,7 +48,10 @@ export function fetchMethods(parts: EngineParts): FetchMethods {
 }
 
 /** One run, the run that a range stands in, or every unfinished one; of an account's runs the oldest goes first. */
-async function resume({ db, fetch }: EngineParts, args: { run?: number; account?: string; range?: number }): Promise<number[]> {
+async function resume(
+  { db, fetch }: EngineParts,
+  args: { run?: number; account?: string; range?: number },
+): Promise<number[]> {
   if (args.run !== undefined) {
     await fetch.resume(args.run);
     return [args.run];
@@ -75,7 +75,8 @@ async function resume({ db, fetch }: EngineParts, args: { run?: number; account?
     await fetch.resume(run.id);
     started.push(run.id);
   }
-  if (started.length === 0) throw new Fault('already-active', 'The unfinished runs belong to accounts that are being fetched right now.');
+  if (started.length === 0)
+    throw new Fault('already-active', 'The unfinished runs belong to accounts that are being fetched right now.');
   return started;
 }
 
@@ -90,10 +91,10 @@ async function cancel(parts: EngineParts, run: number): Promise<boolean> {
 }
 
 async function leaveWord({ options, clock }: EngineParts, run: number, now: number): Promise<void> {
-  const { db, close } = openDatabaseToLeaveWord({ directory: options.dataDirectory, nowMs: clock.nowMs() });
+  const database = openDatabaseToLeaveWord({ directory: options.dataDirectory, nowMs: clock.nowMs() });
   try {
-    await requestCancel(db, run, now);
+    await requestCancel(database.db, run, now);
   } finally {
-    await close();
+    await database.close();
   }
 }

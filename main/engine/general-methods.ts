@@ -11,12 +11,7 @@ import { requireOwner, type EngineParts } from './engine-parts.ts';
 
 type GeneralMethods = Pick<
   ServiceTable,
-  | 'application.info'
-  | 'application.openExternal'
-  | 'archive.import'
-  | 'events.find'
-  | 'settings.get'
-  | 'settings.set'
+  'application.info' | 'application.openExternal' | 'archive.import' | 'events.find' | 'settings.get' | 'settings.set'
 >;
 
 /** The contract's methods that belong to no account. */

@@ -1,5 +1,12 @@
 import type { RunProgress, RunStatus, RunType, StrategyChoice } from '../../preload/contract.ts';
-import { isSource, readAccount, readAccountById, readAccountRelays, type Account, type RoledRelay } from '../accounts/account-store.ts';
+import {
+  isSource,
+  readAccount,
+  readAccountById,
+  readAccountRelays,
+  type Account,
+  type RoledRelay,
+} from '../accounts/account-store.ts';
 import type { EventVerifier } from '../archive/event-verifier.ts';
 import { isResumable, latestAttempt, rangesOfRun, readRange } from '../coverage/range-history.ts';
 import {
@@ -87,7 +94,14 @@ export class FetchService {
     this.#refuseWhileActive(account);
     const type = request.recheck ? 'recheck' : 'fetch';
     const boundary = nowSeconds(clock);
-    const runId = await this.#begin(account, type, request.strategy, request.pageLimit, boundary, sources.map(({ key }) => key));
+    const runId = await this.#begin(
+      account,
+      type,
+      request.strategy,
+      request.pageLimit,
+      boundary,
+      sources.map(({ key }) => key),
+    );
     const base = { runId, type, account, boundary, pageLimit: request.pageLimit } as const;
     this.#launch(
       { id: runId, type, startedAt: boundary },
@@ -109,7 +123,8 @@ export class FetchService {
     const account = await readAccountById(db, run.accountId);
     this.#refuseWhileActive(account);
     const sources = await this.#unfinishedSources(run, account);
-    if (sources.length === 0) throw new Fault('nothing-to-do', `Run ${runId} has nothing left to resume.`, { run: runId });
+    if (sources.length === 0)
+      throw new Fault('nothing-to-do', `Run ${runId} has nothing left to resume.`, { run: runId });
     await reopenRun(db, runId);
     this.#launch({ id: runId, type: run.type, startedAt: nowSeconds(this.#options.clock) }, account, sources);
   }
@@ -127,7 +142,11 @@ export class FetchService {
     const limit = pageLimit ?? (await latestAttempt(db, rangeId))?.pageLimit ?? 100;
     checkPageLimit(limit);
     this.#refuseWhileActive(account);
-    const relay = await db.selectFrom('relays').select(['key', 'url']).where('id', '=', range.relayId).executeTakeFirstOrThrow();
+    const relay = await db
+      .selectFrom('relays')
+      .select(['key', 'url'])
+      .where('id', '=', range.relayId)
+      .executeTakeFirstOrThrow();
     const runId = await this.#begin(account, 'refetch', 'auto', limit, range.until, [relay.key]);
     const task: RelayTask = {
       runId,
@@ -171,7 +190,8 @@ export class FetchService {
     this.#closing = true;
     this.#stopPolling?.();
     const runs = [...this.#active.values()];
-    for (const run of runs) run.cancel.abort(new Error('Holdfast was closed. What had arrived is kept; Resume goes on from there.'));
+    for (const run of runs)
+      run.cancel.abort(new Error('Holdfast was closed. What had arrived is kept; Resume goes on from there.'));
     await Promise.all(runs.map((run) => run.ended));
   }
 
@@ -179,7 +199,11 @@ export class FetchService {
     if (this.#closing) throw new Fault('cancelled', 'Holdfast is closing.');
     const active = this.activeRunOf(account.pubkey);
     if (active !== null) {
-      throw new Fault('already-active', `Run ${active} is still working for this account. Cancel it first, or wait for it.`, { run: active });
+      throw new Fault(
+        'already-active',
+        `Run ${active} is still working for this account. Cancel it first, or wait for it.`,
+        { run: active },
+      );
     }
   }
 
@@ -192,7 +216,16 @@ export class FetchService {
     sources: string[],
   ): Promise<number> {
     const startedAt = nowSeconds(this.#options.clock);
-    return beginRun(this.#options.db, { accountId: account.id, type, strategy, pageLimit, boundary, sources, warnings: [], startedAt });
+    return beginRun(this.#options.db, {
+      accountId: account.id,
+      type,
+      strategy,
+      pageLimit,
+      boundary,
+      sources,
+      warnings: [],
+      startedAt,
+    });
   }
 
   async #unfinishedSources(run: RunSnapshot, account: Account): Promise<Source[]> {
@@ -226,8 +259,17 @@ export class FetchService {
     const { clock, onChange } = this.#options;
     const changed = (): void => onChange(account.pubkey);
     const progresses = sources.map((source) => new RelayFetchProgress(source.url, clock, changed));
-    const progress = new RunFetchProgress({ run: run.id, type: run.type, account: account.pubkey, startedAt: run.startedAt }, progresses);
-    const active: ActiveRun = { id: run.id, account, progress, cancel: new AbortController(), ended: Promise.resolve() };
+    const progress = new RunFetchProgress(
+      { run: run.id, type: run.type, account: account.pubkey, startedAt: run.startedAt },
+      progresses,
+    );
+    const active: ActiveRun = {
+      id: run.id,
+      account,
+      progress,
+      cancel: new AbortController(),
+      ended: Promise.resolve(),
+    };
     this.#active.set(run.id, active);
     active.ended = this.#work(active, sources, progresses)
       .catch((error: unknown) => this.#options.log(`run ${run.id} could not be recorded: ${String(error)}`))
@@ -329,7 +371,10 @@ function chooseSources(relays: readonly RoledRelay[], wanted: readonly string[])
     return sources.filter((source) => keys.has(source.key));
   }
   if (sources.length === 0) {
-    throw new Fault('nothing-to-do', 'This account has no relay to fetch from. Add a write relay or an extra source first.');
+    throw new Fault(
+      'nothing-to-do',
+      'This account has no relay to fetch from. Add a write relay or an extra source first.',
+    );
   }
   return sources;
 }
@@ -346,6 +391,8 @@ function checkPageLimit(limit: number): void {
 
 function checkStrategy(strategy: StrategyChoice): void {
   if (strategy === 'negentropy') {
-    throw new Fault('invalid-argument', 'This version fetches by paging only; use --strategy auto or paging.', { strategy });
+    throw new Fault('invalid-argument', 'This version fetches by paging only; use --strategy auto or paging.', {
+      strategy,
+    });
   }
 }

@@ -126,7 +126,12 @@ class PagingAttempt {
   /** An unfinished answer: keep what came, leave the cursor, and decide whether asking again makes sense. */
   async #takeFragment(request: RelayFilter, outcome: QueryOutcome, page: CollectedPage): Promise<AttemptEnd | null> {
     const { db, clock, connection, progress, signal } = this.#context;
-    const next = afterUnfinishedAnswer(outcome, this.#troubles, request.limit ?? this.#attempt.pageLimit, connection.url);
+    const next = afterUnfinishedAnswer(
+      outcome,
+      this.#troubles,
+      request.limit ?? this.#attempt.pageLimit,
+      connection.url,
+    );
     const recorded = await recordPage(db, this.#record(request, outcome, page), (unique) => ({
       cursor: this.#state.cursor,
       checkpoint: toCheckpoint(this.#state, false),

@@ -51,7 +51,16 @@ export type WalkDecision =
 
 /** The state of a walk that has asked nothing yet. */
 export function beginWalk(until: number): WalkState {
-  return { cursor: until, largestPage: 0, pages: 0, boundaryKnown: false, saturatedSeconds: [], probing: null, rechecking: null, exclusiveUntil: false };
+  return {
+    cursor: until,
+    largestPage: 0,
+    pages: 0,
+    boundaryKnown: false,
+    saturatedSeconds: [],
+    probing: null,
+    rechecking: null,
+    exclusiveUntil: false,
+  };
 }
 
 /** The `until` to send for the next page. */
@@ -86,14 +95,23 @@ export function judgePage(
     const rechecking = { resumeAt: answer.unique > 0 ? answer.earliest : null };
     return { type: 'continue', state: { ...next, rechecking }, observedCap: null };
   }
-  if (answer.unique > 0) return goOn(state, next, answer);
+  if (answer.unique > 0 || reachesFurther(state, answer)) return goOn(state, next, answer);
   return judgeWithoutNews(state, next, answer, since, knownCap);
+}
+
+/**
+ * Events before the cursor were part of no finished page, even when the walk knows them: an answer that broke off had
+ * brought them. So they are news to the walk's progress, though not to its finds.
+ */
+function reachesFurther(state: WalkState, answer: PageAnswer): boolean {
+  return answer.earliest !== null && answer.earliest < state.cursor;
 }
 
 /** New events came: the walk goes on at the earliest second, which is asked again because it may hold more. */
 function goOn(before: WalkState, next: WalkState, answer: PageAnswer): WalkDecision {
   // A page shorter than its limit that nevertheless was not the last one shows a cap of the relay.
-  const observedCap = before.pages > 0 && before.largestPage > 1 && before.largestPage < answer.limit ? before.largestPage : null;
+  const observedCap =
+    before.pages > 0 && before.largestPage > 1 && before.largestPage < answer.limit ? before.largestPage : null;
   const cursor = answer.earliest === null ? before.cursor : Math.min(before.cursor, answer.earliest);
   return {
     type: 'continue',
@@ -113,7 +131,11 @@ function judgeWithoutNews(
   const full = answer.received > 0 && answer.received >= Math.min(answer.limit, knownCap ?? answer.limit);
   const withinOneSecond = answer.valid > 0 && answer.earliest === second && answer.latest === second;
   if (answer.valid === 0 && answer.received > 0 && (full || answer.received >= before.largestPage)) {
-    return stop(next, 'The relay answered with nothing but events that were not asked for or not validly signed.', true);
+    return stop(
+      next,
+      'The relay answered with nothing but events that were not asked for or not validly signed.',
+      true,
+    );
   }
   if (full || answer.ending === 'eose-more') {
     if (withinOneSecond) return passSaturated(next, second, since);
@@ -123,7 +145,11 @@ function judgeWithoutNews(
   // with a cap looks just like this. What lies before that second tells the two apart.
   if (withinOneSecond && answer.valid >= 2 && answer.received >= before.largestPage) {
     if (since === null || second - 1 >= since) {
-      return { type: 'continue', state: { ...next, cursor: second - 1, boundaryKnown: false, probing: second }, observedCap: null };
+      return {
+        type: 'continue',
+        state: { ...next, cursor: second - 1, boundaryKnown: false, probing: second },
+        observedCap: null,
+      };
     }
   }
   const scope = since === null ? 'nothing older' : 'nothing more';
@@ -140,7 +166,9 @@ function judgeWithoutNews(
  * relay takes `until` as exclusive, no longer holds the event, or answers at random.
  */
 function lacksBoundary(state: WalkState, answer: PageAnswer): boolean {
-  return state.boundaryKnown && !state.exclusiveUntil && answer.latest !== state.cursor && answer.received === answer.valid;
+  return (
+    state.boundaryKnown && !state.exclusiveUntil && answer.latest !== state.cursor && answer.received === answer.valid
+  );
 }
 
 /** The answer to `until = E + 1` after one to `until = E` lacked what is known to lie on E. */
@@ -158,7 +186,11 @@ function judgeRecheck(next: WalkState, answer: PageAnswer, resumeAt: number | nu
   const earliest = answer.earliest ?? resumeAt;
   if (earliest !== null) {
     // The event on E is gone; the walk goes on with what lies before it.
-    return { type: 'continue', state: { ...settled, cursor: Math.min(earliest, resumeAt ?? earliest) }, observedCap: null };
+    return {
+      type: 'continue',
+      state: { ...settled, cursor: Math.min(earliest, resumeAt ?? earliest) },
+      observedCap: null,
+    };
   }
   return stop(
     { ...settled, boundaryKnown: false },

@@ -118,5 +118,9 @@ function summarize(ends: readonly AttemptEnd[]): RelayEnd {
   const unfinished = ends.filter((end) => end.status !== 'complete');
   const reason = unfinished.at(-1)?.reason ?? null;
   if (unfinished.length === 0) return { status: 'complete', reason };
-  return { status: unfinished.length === ends.length && unfinished.every((end) => end.status === 'failed') ? 'failed' : 'partial', reason };
+  return {
+    status:
+      unfinished.length === ends.length && unfinished.every((end) => end.status === 'failed') ? 'failed' : 'partial',
+    reason,
+  };
 }

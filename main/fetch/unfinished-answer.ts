@@ -48,7 +48,8 @@ export function afterUnfinishedAnswer(
   if (outcome.refusedLimit === true && troubles.refusedLimits === 0 && limit > 2) {
     return again({ refusedLimits: 1 }, 0, smallerLimit(limit));
   }
-  if (outcome.tooManyRequests === true && troubles.busy < BUSY) return again({ busy: troubles.busy + 1 }, RETRY_PAUSE_MS);
+  if (outcome.tooManyRequests === true && troubles.busy < BUSY)
+    return again({ busy: troubles.busy + 1 }, RETRY_PAUSE_MS);
   switch (outcome.ending) {
     case 'disconnect':
       // The connection itself waits, with jitter, before it connects again.

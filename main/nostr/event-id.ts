@@ -19,7 +19,10 @@ export function computeEventId(event: SignedEvent): string {
  */
 export function computeVerbatimEventId(event: SignedEvent): string {
   const tags = event.tags.map((tag) => `[${tag.map(quoteVerbatim).join(',')}]`).join(',');
-  return hash('sha256', `[0,"${event.pubkey}",${event.created_at},${event.kind},[${tags}],${quoteVerbatim(event.content)}]`);
+  return hash(
+    'sha256',
+    `[0,"${event.pubkey}",${event.created_at},${event.kind},[${tags}],${quoteVerbatim(event.content)}]`,
+  );
 }
 
 const ESCAPES: Record<string, string> = {

@@ -21,7 +21,8 @@ export function matchesFilter(filter: MatchableFilter, event: SignedEvent): bool
     if (!name.startsWith('#')) continue;
     const wanted = filter[name as `#${string}`];
     if (wanted === undefined) continue;
-    if (!event.tags.some((tag) => tag[0] === name.slice(1) && tag[1] !== undefined && wanted.includes(tag[1]))) return false;
+    if (!event.tags.some((tag) => tag[0] === name.slice(1) && tag[1] !== undefined && wanted.includes(tag[1])))
+      return false;
   }
   return true;
 }

@@ -43,12 +43,12 @@ export async function readSettings(db: ReadableDatabase): Promise<Settings> {
  * @throws Fault `invalid-argument`; nothing is changed then.
  */
 export async function writeSettings(db: WritableDatabase, change: Partial<Settings>): Promise<Settings> {
-  for (const url of change.indexRelays ?? []) parseRelayUrl(url);
   const entries = Object.entries(change).filter(([, value]) => value !== undefined);
   for (const [name, value] of entries) {
-    const schema = schemas[name as keyof Settings];
-    if (schema === undefined || !v.is(schema, value)) throw new Fault('invalid-argument', `"${String(value)}" is no valid value for ${name}.`);
+    if (!Object.hasOwn(schemas, name) || !v.is(schemas[name as keyof Settings], value))
+      throw new Fault('invalid-argument', `"${String(value)}" is no valid value for ${name}.`);
   }
+  for (const url of change.indexRelays ?? []) parseRelayUrl(url);
   await db.transaction().execute(async (trx) => {
     for (const [name, value] of entries) {
       await trx

@@ -2,7 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createEngine, type Engine } from '../../main/engine.ts';
-import type { CoverageAttempt, CoverageQuery, CoverageRange, CoverageRelay, Methods, RunSummary } from '../../preload/contract.ts';
+import type {
+  CoverageAttempt,
+  CoverageQuery,
+  CoverageRange,
+  CoverageRelay,
+  Methods,
+  RunSummary,
+} from '../../preload/contract.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import { alice } from '../relays/event-builder.ts';
 import type { ScriptedRelay } from '../relays/scripted-relay.ts';
@@ -53,8 +60,11 @@ export class FetchRig {
       await turn();
       const { runs } = await this.engine.topics.activity.snapshot({});
       const relays = runs.find((active) => active.run === run)?.relays ?? [];
-      const unfinished = relays.filter(({ state }) => ['waiting', 'connecting', 'fetching', 'cooling-down'].includes(state));
-      if (unfinished.length > 0 && unfinished.every(({ state }) => state === 'cooling-down')) await this.clock.pass(1000);
+      const unfinished = relays.filter(({ state }) =>
+        ['waiting', 'connecting', 'fetching', 'cooling-down'].includes(state),
+      );
+      if (unfinished.length > 0 && unfinished.every(({ state }) => state === 'cooling-down'))
+        await this.clock.pass(1000);
     }
     await ending;
     return summary;
@@ -105,7 +115,15 @@ export class FetchRig {
 }
 
 function openEngine(dataDirectory: string, clock: FakeClock): Promise<Engine> {
-  return createEngine({ dataDirectory, host: 'browser', version: 'test', mode: 'owner', clock, random: () => 0.5, verifierThreads: 1 });
+  return createEngine({
+    dataDirectory,
+    host: 'browser',
+    version: 'test',
+    mode: 'owner',
+    clock,
+    random: () => 0.5,
+    verifierThreads: 1,
+  });
 }
 
 /** Lets input and output go on once. */

@@ -41,7 +41,13 @@ describe('the first fetch', () => {
       expect(request).toMatchObject({ limit: 100 });
       expect(request).not.toHaveProperty('since');
     }
-    expect(await rig.onlyRange(relay.url)).toMatchObject({ since: null, until: START, status: 'complete', found: 250, fetched: 250 });
+    expect(await rig.onlyRange(relay.url)).toMatchObject({
+      since: null,
+      until: START,
+      status: 'complete',
+      found: 250,
+      fetched: 250,
+    });
     expect(await rig.relay(relay.url)).toMatchObject({ historyComplete: true, forwardBoundary: START });
   });
 
@@ -58,7 +64,12 @@ describe('the first fetch', () => {
 
   it('asks write relays and extra sources, never read-only ones', async () => {
     const [write, extra, read] = [await startRelay(), await startRelay(), await startRelay()];
-    await rig.engine.methods['accounts.add']({ key: alice.pubkey, write: [write.url], extra: [extra.url], read: [read.url] });
+    await rig.engine.methods['accounts.add']({
+      key: alice.pubkey,
+      write: [write.url],
+      extra: [extra.url],
+      read: [read.url],
+    });
     await rig.fetch();
     expect(write.requests().length).toBeGreaterThan(0);
     expect(extra.requests().length).toBeGreaterThan(0);
@@ -102,7 +113,9 @@ describe('the first fetch', () => {
     await expect(start({ account: bob.pubkey })).rejects.toMatchObject({ code: 'unknown-account' });
     await rig.engine.methods['accounts.add']({ key: alice.pubkey, read: [relay.url] });
     await expect(start({ account: alice.pubkey })).rejects.toMatchObject({ code: 'nothing-to-do' });
-    await expect(start({ account: alice.pubkey, relays: [relay.url] })).rejects.toMatchObject({ code: 'unknown-relay' });
+    await expect(start({ account: alice.pubkey, relays: [relay.url] })).rejects.toMatchObject({
+      code: 'unknown-relay',
+    });
     await expect(start({ account: alice.pubkey, limit: 0 })).rejects.toMatchObject({ code: 'invalid-argument' });
     await expect(start({ account: alice.pubkey, limit: 1e9 })).rejects.toMatchObject({ code: 'invalid-argument' });
     expect(await rig.engine.methods['runs.list']({})).toEqual([]);
@@ -155,7 +168,9 @@ describe('incremental fetching', () => {
   });
 
   it('does not let an event dated far ahead move any edge', async () => {
-    const relay = await startRelay({ events: [...history(5), buildEvent({ createdAt: START * 1000 }), buildEvent({ createdAt: START + 900_000 })] });
+    const relay = await startRelay({
+      events: [...history(5), buildEvent({ createdAt: START * 1000 }), buildEvent({ createdAt: START + 900_000 })],
+    });
     await rig.addAlice([relay]);
     await rig.fetch();
     expect(await rig.relay(relay.url)).toMatchObject({ forwardBoundary: START });
@@ -284,7 +299,9 @@ describe('interruption and resume', () => {
     const relay = await startRelay({ events: history(3), behaviours: [holdAnswers(gate)] });
     await rig.addAlice([relay]);
     const { run } = await rig.engine.methods['fetch.start']({ account: alice.pubkey });
-    await expect(rig.engine.methods['fetch.start']({ account: alice.pubkey })).rejects.toMatchObject({ code: 'already-active' });
+    await expect(rig.engine.methods['fetch.start']({ account: alice.pubkey })).rejects.toMatchObject({
+      code: 'already-active',
+    });
     gate.open();
     await rig.ended(run);
   });

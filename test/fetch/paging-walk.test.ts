@@ -79,39 +79,75 @@ const page = (answer: Partial<PageAnswer>): PageAnswer => ({
 
 describe('walking backwards by pages', () => {
   it('asks a full page again at its earliest second, inclusively', () => {
-    const decision = judgePage(beginWalk(1000), page({ received: 100, valid: 100, unique: 100, earliest: 500, latest: 999 }), null, null);
+    const decision = judgePage(
+      beginWalk(1000),
+      page({ received: 100, valid: 100, unique: 100, earliest: 500, latest: 999 }),
+      null,
+      null,
+    );
     expect(decision).toMatchObject({ type: 'continue', state: { cursor: 500 } });
     expect(nextUntil(decision.state)).toBe(500);
   });
 
   it('does not take a short page for the end, but asks the confirming page', () => {
-    const decision = judgePage(beginWalk(1000), page({ received: 3, valid: 3, unique: 3, earliest: 700, latest: 900 }), null, null);
+    const decision = judgePage(
+      beginWalk(1000),
+      page({ received: 3, valid: 3, unique: 3, earliest: 700, latest: 900 }),
+      null,
+      null,
+    );
     expect(decision).toMatchObject({ type: 'continue', state: { cursor: 700 } });
   });
 
   it('ends when the confirming page brings nothing that was not known', () => {
-    const { end, known } = walk([{ id: 1, second: 10 }, { id: 2, second: 20 }], { until: 100, limit: 100, manner: { cap: 100 } });
+    const { end, known } = walk(
+      [
+        { id: 1, second: 10 },
+        { id: 2, second: 20 },
+      ],
+      { until: 100, limit: 100, manner: { cap: 100 } },
+    );
     expect(end.type).toBe('end');
     expect(known.size).toBe(2);
   });
 
   it('ends at once when the relay says that it finished', () => {
-    const decision = judgePage(beginWalk(9), page({ ending: 'eose-finish', received: 100, valid: 100, unique: 100, earliest: 1, latest: 9 }), null, null);
+    const decision = judgePage(
+      beginWalk(9),
+      page({ ending: 'eose-finish', received: 100, valid: 100, unique: 100, earliest: 1, latest: 9 }),
+      null,
+      null,
+    );
     expect(decision).toMatchObject({ type: 'end' });
   });
 
   it('does not end on a page without news when the relay says that it has more', () => {
     const state = { ...beginWalk(9), boundaryKnown: true, pages: 1, largestPage: 5 };
-    const decision = judgePage(state, page({ ending: 'eose-more', received: 5, valid: 5, earliest: 3, latest: 9 }), null, null);
-    expect(decision).toMatchObject({ type: 'stop', unpageable: true });
+    const decision = judgePage(
+      state,
+      page({ ending: 'eose-more', received: 5, valid: 5, earliest: 9, latest: 9 }),
+      null,
+      null,
+    );
+    expect(decision).toMatchObject({ type: 'continue', state: { cursor: 8, saturatedSeconds: [9] } });
   });
 
   it('notices a cap below the limit from a short page that was not the last one', () => {
     const held = Array.from({ length: 120 }, (_, id) => ({ id, second: id }));
     let state = beginWalk(1000);
-    const first = judgePage(state, page({ received: 50, valid: 50, unique: 50, earliest: 70, latest: 119 }), null, null);
+    const first = judgePage(
+      state,
+      page({ received: 50, valid: 50, unique: 50, earliest: 70, latest: 119 }),
+      null,
+      null,
+    );
     state = first.state;
-    const second = judgePage(state, page({ received: 50, valid: 50, unique: 49, earliest: 21, latest: 70 }), null, null);
+    const second = judgePage(
+      state,
+      page({ received: 50, valid: 50, unique: 49, earliest: 21, latest: 70 }),
+      null,
+      null,
+    );
     expect(second).toMatchObject({ type: 'continue', observedCap: 50 });
     expect(walk(held, { until: 1000, limit: 100, manner: { cap: 50 } }).known.size).toBe(120);
   });
@@ -152,7 +188,10 @@ describe('walking backwards by pages', () => {
     const older = page({ received: 2, valid: 2, unique: 2, earliest: 20, latest: 30 });
     const again = judgePage(state, older, null, null);
     const decision = judgePage(again.state, { ...older, unique: 0 }, null, null);
-    expect(decision).toMatchObject({ type: 'continue', state: { cursor: 20, exclusiveUntil: false, rechecking: null } });
+    expect(decision).toMatchObject({
+      type: 'continue',
+      state: { cursor: 20, exclusiveUntil: false, rechecking: null },
+    });
   });
 
   it('gets a relay that takes until as exclusive complete, boundary seconds included', () => {
@@ -160,6 +199,17 @@ describe('walking backwards by pages', () => {
     const { end, known } = walk(held, { until: 100, limit: 10, manner: { cap: 100, exclusiveUntil: true } });
     expect(end.type).toBe('end');
     expect(known.size).toBe(60);
+  });
+
+  it('goes on through events that an answer which broke off had brought before', () => {
+    const state = { ...beginWalk(100), boundaryKnown: true, pages: 1, largestPage: 10, cursor: 40 };
+    const again = judgePage(
+      state,
+      page({ limit: 10, received: 10, valid: 10, unique: 0, earliest: 25, latest: 40 }),
+      null,
+      null,
+    );
+    expect(again).toMatchObject({ type: 'continue', state: { cursor: 25 } });
   });
 
   it('survives being stored and read at every step', () => {
@@ -189,13 +239,17 @@ describe('walking backwards by pages', () => {
 
   it('gets past every second that a page can carry', () => {
     fc.assert(
-      fc.property(fc.array(fc.nat({ max: 40 }), { maxLength: 80 }), fc.integer({ min: 2, max: 20 }), (seconds, limit) => {
-        const held = seconds.map((second, id) => ({ id, second }));
-        const perSecond = new Map<number, number>();
-        for (const { second } of held) perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
-        fc.pre([...perSecond.values()].every((count) => count < limit));
-        expect(walk(held, { until: 1000, limit, manner: { cap: 1000 } }).end.type).toBe('end');
-      }),
+      fc.property(
+        fc.array(fc.nat({ max: 40 }), { maxLength: 80 }),
+        fc.integer({ min: 2, max: 20 }),
+        (seconds, limit) => {
+          const held = seconds.map((second, id) => ({ id, second }));
+          const perSecond = new Map<number, number>();
+          for (const { second } of held) perSecond.set(second, (perSecond.get(second) ?? 0) + 1);
+          fc.pre([...perSecond.values()].every((count) => count < limit));
+          expect(walk(held, { until: 1000, limit, manner: { cap: 1000 } }).end.type).toBe('end');
+        },
+      ),
       { numRuns: 1000 },
     );
   });

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { SignedEvent } from '../../preload/contract.ts';
 import { RawClient } from '../relays/raw-client.ts';
 
-/** How many publications may wait for their OK. */
-const PUBLISHING_WINDOW = 200;
+/** The foreign relay cuts a connection that has published some thousands of events. */
+const PER_CONNECTION = 1000;
 
 export interface InteropRelay {
   url: string;
@@ -22,7 +22,7 @@ export function interopPython(): { python: string } | { skipped: string } {
   return { skipped: 'HOLDFAST_INTEROP_PYTHON does not name a Python with nostr-sdk 0.45.1 installed' };
 }
 
-/** Starts the foreign relay; it carries at most `maxLimit` events in a page (500 unless told). */
+/** Starts the foreign relay; it carries at most `maxLimit` events in a page (never more than 500). */
 export async function startInteropRelay(python: string, options: { maxLimit?: number } = {}): Promise<InteropRelay> {
   const args = [fileURLToPath(new URL('./local_relay.py', import.meta.url))];
   if (options.maxLimit !== undefined) args.push('--max-limit', String(options.maxLimit));
@@ -52,17 +52,27 @@ export async function startInteropRelay(python: string, options: { maxLimit?: nu
 }
 
 async function publishAll(url: string, events: readonly SignedEvent[]): Promise<void> {
+  for (let sent = 0; sent < events.length; sent += PER_CONNECTION) {
+    await publishOnOneConnection(url, events.slice(sent, sent + PER_CONNECTION));
+  }
+}
+
+async function publishOnOneConnection(url: string, events: readonly SignedEvent[]): Promise<void> {
   const client = await RawClient.open(url);
-  try {
-    for (let sent = 0; sent < events.length; sent += PUBLISHING_WINDOW) {
-      const window = events.slice(sent, sent + PUBLISHING_WINDOW);
-      for (const event of window) client.send('EVENT', event);
-      for (let answered = 0; answered < window.length; answered++) {
-        const [, id, accepted, message] = await client.next('OK');
-        if (accepted !== true) throw new Error(`${String(id)} was refused: ${String(message)}`);
-      }
+  const cut = client.closed.then(({ code }) => {
+    throw new Error(`the foreign relay closed the connection with ${code}`);
+  });
+  const publishing = (async () => {
+    for (const event of events) client.send('EVENT', event);
+    for (let answered = 0; answered < events.length; answered++) {
+      const [, id, accepted, message] = await client.next('OK');
+      if (accepted !== true) throw new Error(`${String(id)} was refused: ${String(message)}`);
     }
+  })();
+  try {
+    await Promise.race([publishing, cut]);
   } finally {
     client.close();
+    cut.catch(() => undefined);
   }
 }

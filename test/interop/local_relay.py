@@ -16,7 +16,7 @@ from nostr_sdk import LocalRelayBuilder, RateLimit
 
 async def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--max-limit", type=int, help="the most events in a page (500 unless told)")
+    parser.add_argument("--max-limit", type=int, help="the most events in a page (500 at the most, which is what it is unless told)")
     arguments = parser.parse_args()
 
     builder = LocalRelayBuilder().addr("127.0.0.1").rate_limit(RateLimit(max_reqs=1000, notes_per_minute=10_000_000))

@@ -8,7 +8,7 @@ const layers = [
   { name: 'contract border', path: '^main/ipc/(?!service-table\\.ts$)' },
   { name: 'engine', path: '^main/engine([^/]*\\.ts$|/)' },
   { name: 'product services', path: '^main/(fetch|sync|repositories|legacy|local-relay)/' },
-  { name: 'knowledge', path: '^main/(coverage|accounts)/' },
+  { name: 'knowledge', path: '^main/(coverage|accounts|settings)/' },
   { name: 'events and relays', path: '^main/(archive|relays|negentropy)/' },
   { name: 'database', path: '^main/database/' },
   { name: 'migrations', path: '^migrations/' },
@@ -81,7 +81,8 @@ export default {
       name: 'resolvable',
       severity: 'error',
       from: {},
-      to: { couldNotResolve: true },
+      // Types without a module.
+      to: { couldNotResolve: true, pathNot: '^vite/client$' },
     },
   ],
   options: {
@@ -90,7 +91,7 @@ export default {
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      conditionNames: ['import', 'node', 'default', 'types', 'svelte'],
+      conditionNames: ['import', 'node', 'svelte', 'default'],
     },
   },
 };

@@ -29,7 +29,7 @@ function count(test: TestCase, counts: Counts): void {
       counts.passed += 1;
       break;
     case 'skipped':
-      counts.skipped.push(`${test.project.name}: ${result.note ?? outermostTitle(test)}`);
+      counts.skipped.push(`${test.project.name}: ${result.note ?? whatWasSkipped(test)}`);
       break;
     case 'failed':
     case 'pending':
@@ -38,9 +38,11 @@ function count(test: TestCase, counts: Counts): void {
   }
 }
 
-/** The title of the outermost suite around a test: where a whole suite is skipped, it says why. */
-function outermostTitle(test: TestCase): string {
-  let { name } = test;
-  for (let { parent } = test; parent.type === 'suite'; { parent } = parent) ({ name } = parent);
-  return name;
+/** Where a whole suite is skipped its title says why; else the test's own name has to do. */
+function whatWasSkipped(test: TestCase): string {
+  let what = test.fullName;
+  for (let { parent } = test; parent.type === 'suite'; { parent } = parent) {
+    if (parent.state() === 'skipped') what = parent.name;
+  }
+  return what;
 }

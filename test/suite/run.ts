@@ -62,7 +62,11 @@ function execute([command, ...args]: Step['command']): Promise<{ code: number; o
   return new Promise((resolve) => {
     const child = spawn(join(bin, command), args, {
       cwd: root,
-      env: { ...process.env, HOLDFAST_TEST_COUNTS: countsFile, FORCE_COLOR: process.stdout.isTTY ? '1' : '0' },
+      env: {
+        ...process.env,
+        HOLDFAST_TEST_COUNTS: countsFile,
+        ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : { NO_COLOR: '1' }),
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
       shell: process.platform === 'win32',
     });

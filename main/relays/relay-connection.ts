@@ -276,7 +276,7 @@ export class RelayConnection {
       lastFailure: this.#health.lastFailure,
       waitingUntil: waitMs > 0 ? Math.ceil((clock.nowMs() + waitMs) / 1000) : null,
       observedCap: this.#hints.observedCap,
-      openRequests: this.#budget.open,
+      openRequests: this.#work.requests,
       requestBudget: this.#budget.limit,
       software: this.information?.software ?? null,
       supportedNips: this.information?.supportedNips ?? [],
@@ -339,7 +339,7 @@ export class RelayConnection {
           this.#slowDown(this.#reading);
         }
         if ('tooManyRequests' in outcome) {
-          this.#budget.refused();
+          this.#budget.refused(this.#work.requests + 1);
         }
         if (isFinished(outcome.ending)) {
           this.#health.answered();
@@ -402,7 +402,7 @@ export class RelayConnection {
       const publishing = publications > 0 || requests === 0;
       this.#slowDown(...(reading ? [this.#reading] : []), ...(publishing ? [this.#publishing] : []));
     } else if (meaning === 'too-many-requests' && requests > 0) {
-      this.#budget.refused();
+      this.#budget.refused(requests);
     }
     this.#settings.onChange(this.key);
   }

@@ -57,6 +57,7 @@ export class RelayLink {
   readonly #options: LinkOptions;
   #current: Socket | null = null;
   #connecting: Promise<ConnectionFailure | null> | null = null;
+  #abandonAttempt: (() => void) | null = null;
   #busy = false;
   #closed = false;
   #heardAtMs = 0;
@@ -115,14 +116,14 @@ export class RelayLink {
     this.#options.onChange();
     return new Promise((resolve) => {
       let settled = false;
-      const settle = (result: ConnectionFailure | null): void => {
+      const settle = (failure: ConnectionFailure | null): void => {
         if (settled) {
           return;
         }
         settled = true;
-        const failure = this.#closed ? connectionFailure('cancelled') : result;
         cancelTimeout();
         this.#connecting = null;
+        this.#abandonAttempt = null;
         if (failure === null) {
           health.succeeded();
         } else {
@@ -139,6 +140,7 @@ export class RelayLink {
         settle(connectionFailure('connect-timeout', `nothing for ${seconds} seconds`));
         mine.socket.terminate('');
       });
+      this.#abandonAttempt = () => settle(connectionFailure('cancelled'));
       const isMine = (): boolean => this.#current === mine;
       const socket = openSocket(url, socketOptions, {
         onOpen: () => {
@@ -252,6 +254,7 @@ export class RelayLink {
       return;
     }
     if (!current.open) {
+      this.#abandonAttempt?.();
       current.socket.terminate('');
       return;
     }

@@ -41,8 +41,8 @@ export class RequestBudget {
     return Math.max(1, Math.min(this.#configured, this.#learned, this.#advertised));
   }
 
-  /** Requests that are open now, live subscriptions included. */
-  get open(): number {
+  /** Places that are taken now, live subscriptions included. */
+  get taken(): number {
     return this.#open + this.#standing;
   }
 
@@ -108,13 +108,15 @@ export class RequestBudget {
     };
   }
 
-  /** The relay refused a request because too many were open (that one included in `open`). */
-  refused(): void {
+  /** The relay refused a request because too many were open: `open` of them, that one included. */
+  refused(open: number): void {
     this.#refusals += 1;
-    this.#learned = Math.max(1, Math.min(this.limit, this.open - 1));
+    this.#learned = Math.max(1, Math.min(this.limit, open - 1));
     this.#holdUntilMs = this.#clock.monotonicMs() + backoffMs(this.#refusals, this.#random, this.#backoff);
     this.#cancelHold?.();
     this.#cancelHold = this.#clock.after(this.holdMs(), () => {
+      // Timers may fire a moment early; nothing else would wake those who wait.
+      this.#holdUntilMs = Number.NEGATIVE_INFINITY;
       this.#cancelHold = null;
       this.#startWaiting();
     });

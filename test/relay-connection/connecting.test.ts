@@ -279,6 +279,17 @@ describe('the directory', () => {
     expect(network.clock.pending).toBe(0);
   });
 
+  it('gives up a handshake when it is closed, and does not call that a failure of the relay', async () => {
+    const network = new FakeNetwork();
+    network.attempts.push('hangs');
+    const result = ask(network);
+    await settle();
+    network.directory.close();
+    expect(await result).toMatchObject({ sent: false, failure: { code: 'cancelled' } });
+    expect(network.connection.healthSnapshot()).toMatchObject({ state: 'disconnected', consecutiveFailures: 0 });
+    expect([network.socket.terminated, network.clock.pending]).toEqual(['', 0]);
+  });
+
   it('keeps to the request budget, which a person can change', async () => {
     const network = new FakeNetwork({ requestBudget: 2 });
     const results = Array.from({ length: 5 }, () => ask(network));

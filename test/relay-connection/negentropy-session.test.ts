@@ -10,7 +10,7 @@ async function open(network: FakeNetwork, onMessage: NegentropyHandlers['onMessa
   const { subscription } = network.socket;
   return {
     subscription,
-    async outcome(): Promise<NegentropyOutcome> {
+    outcome: async (): Promise<NegentropyOutcome> => {
       const settled = await result;
       if (!settled.sent) {
         throw new Error(settled.failure.message);

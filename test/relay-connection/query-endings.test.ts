@@ -13,7 +13,7 @@ async function ask(network: FakeNetwork, options: Partial<QueryOptions> = {}, li
   await settle();
   return {
     subscription: network.socket.subscription,
-    async outcome() {
+    outcome: async () => {
       const settled = await result;
       if (!settled.sent) {
         throw new Error(`not sent: ${settled.failure.message}`);

@@ -68,7 +68,8 @@ describe('the relay key', () => {
       thrown = error;
     }
     expect(thrown).toBeInstanceOf(Fault);
-    expect(thrown).toMatchObject({ code: 'invalid-argument', message: expect.stringMatching(words) });
+    expect(thrown).toHaveProperty('code', 'invalid-argument');
+    expect(thrown instanceof Fault ? thrown.message : '').toMatch(words);
     expect(relayKeyOrNull(text)).toBeNull();
   });
 });

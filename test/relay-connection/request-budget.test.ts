@@ -26,7 +26,7 @@ it('opens as many as configured and the rest in order of asking', async () => {
     });
   }
   await settle();
-  expect([budget.open, started]).toEqual([2, []]);
+  expect([budget.taken, started]).toEqual([2, []]);
   places[0]?.();
   places[0]?.();
   await settle();
@@ -34,7 +34,7 @@ it('opens as many as configured and the rest in order of asking', async () => {
   places[1]?.();
   places[2]?.();
   await settle();
-  expect([budget.open, started]).toEqual([2, [3, 4, 5]]);
+  expect([budget.taken, started]).toEqual([2, [3, 4, 5]]);
 });
 
 it('lets a waiting request be cancelled without losing a place', async () => {
@@ -47,20 +47,20 @@ it('lets a waiting request be cancelled without losing a place', async () => {
   expect(await cancelled).toBeNull();
   release();
   await next;
-  expect(budget.open).toBe(1);
+  expect(budget.taken).toBe(1);
   expect(await budget.take(stop.signal)).toBeNull();
 });
 
 it('is lowered below what was open by every refusal, never below one, and holds back longer each time', async () => {
   const { budget, clock } = budgetOf(8);
   const places = [await take(budget), await take(budget), await take(budget)];
-  budget.refused();
+  budget.refused(3);
   expect([budget.limit, budget.holdMs()]).toEqual([2, 5_000]);
   places.forEach((release) => release());
   clock.advance(5_000);
   const only = await take(budget);
-  budget.refused();
-  budget.refused();
+  budget.refused(1);
+  budget.refused(1);
   expect([budget.limit, budget.holdMs()]).toEqual([1, 20_000]);
   only();
 
@@ -75,7 +75,7 @@ it('is lowered below what was open by every refusal, never below one, and holds 
 it('comes back one by one, ten minutes apart, up to what is configured', async () => {
   const { budget, clock } = budgetOf(3);
   const releases = [await take(budget), await take(budget)];
-  budget.refused();
+  budget.refused(2);
   releases.forEach((release) => release());
   expect(budget.limit).toBe(1);
   await clock.pass(599_999);
@@ -90,10 +90,10 @@ it('comes back one by one, ten minutes apart, up to what is configured', async (
 
 it('starts counting refusals anew once a request was served', () => {
   const { budget } = budgetOf(4);
-  budget.refused();
-  budget.refused();
+  budget.refused(4);
+  budget.refused(4);
   budget.served();
-  budget.refused();
+  budget.refused(4);
   expect(budget.holdMs()).toBe(5_000);
 });
 
@@ -112,11 +112,26 @@ it('counts live subscriptions, and still lets one request run beside any number 
   const { budget } = budgetOf(2);
   const ends = [budget.stand(), budget.stand(), budget.stand()];
   const release = await take(budget);
-  expect([budget.open, budget.free]).toEqual([4, false]);
+  expect([budget.taken, budget.free]).toEqual([4, false]);
   let second = false;
   void take(budget).then(() => (second = true));
   ends.forEach((end) => end());
   await settle();
   expect(second).toBe(true);
   release();
+});
+
+it('wakes those who wait even when a timer fires a moment early', async () => {
+  const clock = new FakeClock();
+  const early = {
+    nowMs: () => clock.nowMs(),
+    monotonicMs: () => clock.monotonicMs(),
+    after: (delayMs: number, callback: () => void) => clock.after(delayMs - 0.5, callback),
+  };
+  const budget = new RequestBudget(early, () => 0.5, 2);
+  budget.refused(4);
+  let opened = false;
+  void take(budget).then(() => (opened = true));
+  await clock.pass(5_000);
+  expect(opened).toBe(true);
 });

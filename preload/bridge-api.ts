@@ -27,7 +27,6 @@ export function createBridgeApi(ipc: IpcRendererPort): HoldfastApi {
     async call(method, args) {
       const outcome = await ipc.invoke(CHANNELS.call, method, args);
       // The contract crosses as data: a page catches a ContractError, not an exception of the transport.
-      // eslint-disable-next-line @typescript-eslint/only-throw-error
       if (!outcome.ok) throw outcome.error;
       return outcome.result as never;
     },

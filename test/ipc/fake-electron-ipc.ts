@@ -70,7 +70,8 @@ export class FakePage {
         const sent = structuredClone(update);
         setImmediate(() => this.#updates.emit(channel, {}, sent));
       },
-      on: (event: string, listener: (...args: never[]) => void) => this.contents.on(event, listener as () => void),
+      on: (event: string, listener: (...args: never[]) => void) =>
+        this.contents.on(event, listener as (...args: unknown[]) => void),
     };
     return { sender, senderFrame: this.frame };
   }

@@ -49,11 +49,10 @@ export function openWsSocket(url: string, options: SocketOptions, handlers: Sock
   socket.on('error', (error: Error) => {
     problem ??= error;
   });
-  socket.on('unexpected-response', (request, response) => {
+  socket.on('unexpected-response', (_request, response) => {
     const status = `HTTP ${response.statusCode ?? 0} ${response.statusMessage ?? ''}`.trim();
     refusal = connectionFailure('http-status', status);
     response.resume();
-    request.destroy();
     finish({ cause: 'lost', code: null, reason: status });
     socket.terminate();
   });

@@ -170,6 +170,18 @@ describe('coming back after the connection went away', () => {
     expect(network.connection.healthSnapshot().waitingUntil).toBe(Math.ceil((network.clock.nowMs() + 5_000) / 1000));
   });
 
+  it('counts a relay that closes before anything could be sent as failing to connect, and gives up', async () => {
+    const network = new FakeNetwork();
+    network.attempts.push('opens-and-closes', 'opens-and-closes', 'opens-and-closes');
+    const result = ask(network);
+    await network.clock.pass(4_999);
+    expect(network.sockets).toHaveLength(1);
+    await network.clock.pass(60_000);
+    expect(await result).toMatchObject({ sent: false, failure: { code: 'closed-early' } });
+    expect(network.sockets).toHaveLength(3);
+    expect(network.connection.healthSnapshot()).toMatchObject({ state: 'degraded', consecutiveFailures: 3 });
+  });
+
   it('counts a relay that opens and then closes without a word as failing to connect', async () => {
     const network = new FakeNetwork();
     for (let round = 1; round <= 3; round += 1) {

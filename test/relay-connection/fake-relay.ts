@@ -68,7 +68,7 @@ export class FakeSocket implements RelaySocket {
 }
 
 /** What the next attempts to connect come to; after the last one, connections open. */
-export type Attempt = 'opens' | 'hangs' | ConnectionFailure;
+export type Attempt = 'opens' | 'hangs' | 'opens-and-closes' | ConnectionFailure;
 
 export class FakeNetwork {
   readonly clock = new FakeClock();
@@ -105,9 +105,16 @@ export class FakeNetwork {
     const socket = new FakeSocket(url, handlers);
     this.sockets.push(socket);
     const attempt = this.attempts.shift() ?? 'opens';
-    if (attempt !== 'hangs') {
-      queueMicrotask(() => (attempt === 'opens' ? handlers.onOpen() : handlers.onFailed(attempt)));
-    }
+    queueMicrotask(() => {
+      if (typeof attempt !== 'string') {
+        handlers.onFailed(attempt);
+      } else if (attempt !== 'hangs') {
+        handlers.onOpen();
+      }
+      if (attempt === 'opens-and-closes') {
+        socket.ends();
+      }
+    });
     return socket;
   };
 }

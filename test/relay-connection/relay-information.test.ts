@@ -71,10 +71,15 @@ describe('the information document', () => {
   it.each([
     ['missing', noInformation()],
     ['too large', giantInformation(1_000_000)],
-    ['elsewhere', redirectInformation('http://127.0.0.1:1/')],
     ['an error page', informationText('{"name":"x"}', 500)],
   ])('is nothing when it is %s', async (_what, behaviour) => {
     expect(await fetchFrom(behaviour)).toBeNull();
+  });
+
+  it('is not looked for where the relay points to', async () => {
+    const elsewhere = await relayWith(informationDocument({ name: 'private' }));
+    expect(await fetchFrom(redirectInformation(elsewhere.url.replace('ws:', 'http:')))).toBeNull();
+    expect(elsewhere.log.entries).toEqual([]);
   });
 
   it('is nothing when nobody listens', async () => {

@@ -101,6 +101,22 @@ describe('a NOTICE among several open queries', () => {
   });
 });
 
+it('a query that is answered makes the next refusal of an open request count as the first again', async () => {
+  const network = new FakeNetwork();
+  const holds: number[] = [];
+  for (const answered of [false, true, false]) {
+    const query = await ask(network);
+    network.socket.says(
+      ...(answered ? ['EOSE', query.subscription] : ['CLOSED', query.subscription, 'error: too many concurrent REQs']),
+    );
+    await query.result;
+    const { waitingUntil } = network.connection.healthSnapshot();
+    holds.push(waitingUntil === null ? 0 : waitingUntil * 1000 - network.clock.nowMs());
+    await network.clock.pass(20_000);
+  }
+  expect(holds).toEqual([5_000, 0, 5_000]);
+});
+
 describe('rate limiting', () => {
   it('stops reading for 65 seconds, tells whoever waits, and shows in the health', async () => {
     const network = new FakeNetwork();

@@ -4,7 +4,7 @@ import History from '@lucide/svelte/icons/history';
 import Play from '@lucide/svelte/icons/play';
 import RotateCcw from '@lucide/svelte/icons/rotate-ccw';
 import type { CoverageRange, CoverageRelay } from '../../preload/contract.ts';
-import type { MenuAction } from '../components/ActionMenu.svelte';
+import type { MenuAction } from '../components/menu-action.ts';
 import type { Session } from '../state/session.svelte.ts';
 import { formatCount } from '../text/numbers.ts';
 import { largerLimit } from '../text/sentences.ts';
@@ -23,7 +23,13 @@ export class RangeActions {
     const active = range.status === 'active';
     const why = 'This range is being fetched now.';
     const limit = largerLimit(this.#pageLimit());
-    const refetch: MenuAction = { name: 'Refetch', icon: RotateCcw, disabled: active, why, run: () => this.#refetch(range) };
+    const refetch: MenuAction = {
+      name: 'Refetch',
+      icon: RotateCcw,
+      disabled: active,
+      why,
+      run: () => this.#refetch(range),
+    };
     const larger: MenuAction = {
       name: `Refetch with ${formatCount(limit)} a page`,
       icon: RotateCcw,

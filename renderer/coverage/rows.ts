@@ -8,6 +8,7 @@ import type {
 import { sortedKinds } from '../text/event-kinds.ts';
 import { countOf } from '../text/numbers.ts';
 import { unfinishedReason } from '../text/sentences.ts';
+import { formatSecond } from '../text/times.ts';
 
 interface RowBase {
   key: string;
@@ -85,7 +86,8 @@ function addRelay(rows: CoverageRow[], relay: CoverageRelay, sources: RowSources
     rows.push(note(`empty ${relay.url}`, 2, 'quiet', 'Never asked. Its ranges will stand here after the first fetch.'));
   }
   const ordered = [...relay.ranges].sort(
-    (left, right) => (left.since ?? -Infinity) - (right.since ?? -Infinity) || left.until - right.until || left.id - right.id,
+    (left, right) =>
+      (left.since ?? -Infinity) - (right.since ?? -Infinity) || left.until - right.until || left.id - right.id,
   );
   for (const range of ordered) {
     const key = `range ${range.id}`;
@@ -97,11 +99,13 @@ function addRelay(rows: CoverageRow[], relay: CoverageRelay, sources: RowSources
 
 function addRange(rows: CoverageRow[], range: CoverageRange, sources: RowSources): void {
   const id = range.id;
+  const saturated = range.saturatedSeconds.length > 0;
   if (range.status === 'partial' || range.status === 'failed') {
     const tone = range.status === 'failed' ? 'bad' : 'warn';
-    rows.push(note(`reason ${id}`, 3, tone, unfinishedReason(range), range, range.resumable ? 'resume' : null));
+    const offer = range.resumable ? 'resume' : saturated ? 'larger-page' : null;
+    rows.push(note(`reason ${id}`, 3, tone, unfinishedReason(range), range, offer));
   }
-  if (range.saturatedSeconds.length > 0) {
+  if (saturated && (range.resumable || range.status === 'complete' || range.status === 'active')) {
     rows.push(note(`saturated ${id}`, 3, 'warn', saturationSentence(range), range, 'larger-page'));
   }
   if (range.notFetched > 0 && range.status === 'complete') {
@@ -111,7 +115,14 @@ function addRange(rows: CoverageRow[], range: CoverageRange, sources: RowSources
     rows.push(note(`bodies ${id}`, 3, 'warn', text, range, range.resumable ? 'resume' : null));
   }
   const known = sources.attempts(id);
-  rows.push({ type: 'range-facts', key: `facts ${id}`, level: 3, open: null, range, latest: known?.attempts?.[0] ?? null });
+  rows.push({
+    type: 'range-facts',
+    key: `facts ${id}`,
+    level: 3,
+    open: null,
+    range,
+    latest: known?.attempts?.[0] ?? null,
+  });
 
   const kinds = sortedKinds(range.kinds);
   if (kinds.length > 0) {
@@ -166,13 +177,16 @@ function addAttempt(
   }
 }
 
-/** Names the seconds that one page cannot carry, the first three of them. */
-export function saturationSentence(range: Pick<CoverageRange, 'saturatedSeconds'>): string {
+/** Names the seconds that one page cannot carry, the first three of them, in local time. */
+export function saturationSentence(range: Pick<CoverageRange, 'saturatedSeconds'>, timeZone?: string): string {
   const seconds = range.saturatedSeconds;
-  const named = seconds.slice(0, 3).join(', ');
+  const named = seconds
+    .slice(0, 3)
+    .map((second) => formatSecond(second, timeZone))
+    .join(', ');
   const more = seconds.length > 3 ? ` and ${countOf(seconds.length - 3, 'more', 'more')}` : '';
   return seconds.length === 1
-    ? `Second ${named} holds more events than a page can carry, so some of them may be missing here.`
+    ? `The second ${named} holds more events than a page can carry, so some of them may be missing here.`
     : `${countOf(seconds.length, 'second')} (${named}${more}) hold more events than a page can carry, so some of them may be missing here.`;
 }
 

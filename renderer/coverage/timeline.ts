@@ -132,12 +132,13 @@ function dayAndMonth(second: number, timeZone?: string): string {
 
 /**
  * Labels for the axis, at most `most` of them: years or months at their true beginnings, days and shorter steps for
- * a short axis. No label stands so far right that it would run into the end of the axis.
+ * a short axis. The last part of the axis, `reserved` of it, carries no label: the word for its end stands there.
  */
-export function axisTicks(axis: TimeAxis, most: number, timeZone?: string): Tick[] {
+export function axisTicks(axis: TimeAxis, most: number, reserved: number, timeZone?: string): Tick[] {
   const length = axis.end - axis.start;
   const tick = (second: number, label: string): Tick => ({ position: positionOf(second, axis), label });
-  const inside = (ticks: Tick[]): Tick[] => ticks.filter((each) => each.position > 0.005 && each.position < 0.94);
+  const inside = (ticks: Tick[]): Tick[] =>
+    ticks.filter((each) => each.position > 0.005 && each.position < 1 - reserved);
 
   const step = steps.find((each) => length / each.seconds <= most);
   if (step !== undefined) {

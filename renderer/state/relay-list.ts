@@ -43,7 +43,8 @@ export function listProblem(relays: readonly AccountRelay[]): string | null {
     if (relay.url.trim() === '') return 'One relay has no address. Fill it in or remove the row.';
     const url = relayUrl(relay.url);
     if (url === null) return `“${relay.url}” is not a relay address; one looks like wss://relay.example.`;
-    if (!relay.read && !relay.write && !relay.extra) return `${relayName(url)} has no role. Choose one or remove the row.`;
+    if (!relay.read && !relay.write && !relay.extra)
+      return `${relayName(url)} has no role. Choose one or remove the row.`;
     const identity = relayIdentity(url);
     if (seen.has(identity)) return `${relayName(url)} stands in the list twice.`;
     seen.add(identity);

@@ -68,7 +68,9 @@ export function activityLine(snapshot: ActivitySnapshot, now: number): string | 
   const newly = snapshot.runs.reduce((sum, run) => sum + run.newlyArchived, 0);
   const rate = snapshot.runs.reduce((sum, run) => sum + run.rate, 0);
   const parts = [
-    busy.length === 0 ? `${countOf(snapshot.runs.length, 'run')} in progress` : `${countOf(busy.length, 'relay')} fetching`,
+    busy.length === 0
+      ? `${countOf(snapshot.runs.length, 'run')} in progress`
+      : `${countOf(busy.length, 'relay')} fetching`,
     `${formatCount(newly)} new`,
     formatRate(rate),
   ];

@@ -20,7 +20,10 @@ function format(seconds: number, name: string, options: Intl.DateTimeFormatOptio
     formatter = new Intl.DateTimeFormat('en-GB', timeZone === undefined ? options : { ...options, timeZone });
     formats.set(key, formatter);
   }
-  return formatter.format(seconds * 1000).replace(',', '').replace('Sept', 'Sep');
+  return formatter
+    .format(seconds * 1000)
+    .replace(',', '')
+    .replace('Sept', 'Sep');
 }
 
 const date: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', year: 'numeric' };

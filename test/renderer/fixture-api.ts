@@ -178,7 +178,14 @@ function aliceRelays(now: number): CoverageRelay[] {
       forwardBoundary: null,
       invalidObservations: 0,
       ranges: [
-        range(5, { until: start, status: 'active', found: 1204, checkedAt: null, kinds: someKinds(1204), queryCount: 13 }),
+        range(5, {
+          until: start,
+          status: 'active',
+          found: 1204,
+          checkedAt: null,
+          kinds: someKinds(1204),
+          queryCount: 13,
+        }),
       ],
     },
     {
@@ -236,7 +243,10 @@ function manyRelays(now: number): CoverageRelay[] {
           status,
           found,
           kinds: { 1: found },
-          reason: status === 'complete' ? 'The relay said that nothing older follows.' : 'The relay did not answer within 30 s.',
+          reason:
+            status === 'complete'
+              ? 'The relay said that nothing older follows.'
+              : 'The relay did not answer within 30 s.',
           resumable: status !== 'complete',
         }),
       ],
@@ -259,7 +269,10 @@ function attemptsOf(target: CoverageRange, now: number): CoverageAttempt[] {
       limit: 100,
       startedAt,
       completedAt: status === 'active' ? null : startedAt + 95,
-      cursor: status === 'complete' || target.found === 0 ? null : now - Math.floor((0.9 + 0.1 * Math.sin(index)) * 900 * DAY),
+      cursor:
+        status === 'complete' || target.found === 0
+          ? null
+          : now - Math.floor((0.9 + 0.1 * Math.sin(index)) * 900 * DAY),
       reason: status === 'active' ? null : (target.reason ?? 'The relay did not answer within 30 s.'),
       found: last ? target.found : Math.floor((target.found * index) / target.attemptCount),
       fetched: last ? target.fetched : Math.floor((target.found * index) / target.attemptCount),
@@ -284,7 +297,12 @@ function queriesOf(attempt: CoverageAttempt, author: string): CoverageQuery[] {
       sentAt,
       completedAt: open ? null : sentAt + 2,
       ending: open ? null : ending,
-      message: ending === 'rate-limited' ? 'rate-limited: slow down, please' : ending === 'disconnect' ? 'The socket closed with code 1006.' : null,
+      message:
+        ending === 'rate-limited'
+          ? 'rate-limited: slow down, please'
+          : ending === 'disconnect'
+            ? 'The socket closed with code 1006.'
+            : null,
       received: 100,
       valid: 100,
       unique: 99,
@@ -333,7 +351,14 @@ function world(options: FixtureOptions) {
         })),
       },
     ],
-    [carol, { account: carol, archive: { events: 9311, oldest: now - 900 * DAY, newest: now - DAY }, relays: manyRelays(now) }],
+    [
+      carol,
+      {
+        account: carol,
+        archive: { events: 9311, oldest: now - 900 * DAY, newest: now - DAY },
+        relays: manyRelays(now),
+      },
+    ],
   ]);
   const accounts: AccountSummary[] = [
     accountSummary(alice, 'alice', {
@@ -410,7 +435,9 @@ function world(options: FixtureOptions) {
       type: 'recheck',
       found: 13_040,
       newlyArchived: 112,
-      warnings: ['The clock had jumped back by 2 h since the run before; the boundary of that run was used as the lower bound.'],
+      warnings: [
+        'The clock had jumped back by 2 h since the run before; the boundary of that run was used as the lower bound.',
+      ],
       relays: (trees.get(alice)?.relays ?? []).slice(0, 5).map((each) => ({
         url: each.url,
         range: each.ranges[0]?.id ?? 0,
@@ -517,9 +544,24 @@ function world(options: FixtureOptions) {
   };
   const health: RelayHealth[] = [
     { state: 'healthy' as const, connected: true, software: 'strfry 1.1.0', lastFailure: null },
-    { state: 'rate-limited' as const, connected: true, software: 'nostream', lastFailure: 'rate-limited: slow down, please' },
-    { state: 'degraded' as const, connected: true, software: null, lastFailure: 'The relay did not answer within 30 s.' },
-    { state: 'dead' as const, connected: false, software: null, lastFailure: 'The name dead.example does not resolve.' },
+    {
+      state: 'rate-limited' as const,
+      connected: true,
+      software: 'nostream',
+      lastFailure: 'rate-limited: slow down, please',
+    },
+    {
+      state: 'degraded' as const,
+      connected: true,
+      software: null,
+      lastFailure: 'The relay did not answer within 30 s.',
+    },
+    {
+      state: 'dead' as const,
+      connected: false,
+      software: null,
+      lastFailure: 'The name dead.example does not resolve.',
+    },
     { state: 'disconnected' as const, connected: false, software: 'khatru', lastFailure: null },
   ].map((each, index) => ({
     url: aliceRelays(now)[index]?.url ?? '',
@@ -538,7 +580,11 @@ function world(options: FixtureOptions) {
       eventId: hex(70),
       createdAt: now - 30 * DAY,
       seenAt: now - 29 * DAY,
-      relays: [relay('wss://relay-a.example', 'rw'), relay('wss://new.example', 'w'), relay('wss://reader.example', 'r')],
+      relays: [
+        relay('wss://relay-a.example', 'rw'),
+        relay('wss://new.example', 'w'),
+        relay('wss://reader.example', 'r'),
+      ],
     },
     {
       eventId: hex(71),
@@ -572,12 +618,19 @@ export function fixtureApi(options: FixtureOptions): HoldfastApi {
       ['p', hex(91)],
       ['t', 'backup'],
     ],
-    content: 'A note with <b>markup that stays text</b> & "quotes".\n\nSecond paragraph, שלום, and a long line: ' + 'holdfast '.repeat(40),
+    content:
+      'A note with <b>markup that stays text</b> & "quotes".\n\nSecond paragraph, שלום, and a long line: ' +
+      'holdfast '.repeat(40),
     sig: hex(5) + hex(6),
   };
 
   const answers: { [M in Method]?: (args: Methods[M]['args']) => Methods[M]['result'] } = {
-    'application.info': () => ({ version: '0.1.0', host: 'browser', dataDirectory: '/home/alice/.local/share/holdfast', demo: true }),
+    'application.info': () => ({
+      version: '0.1.0',
+      host: 'browser',
+      dataDirectory: '/home/alice/.local/share/holdfast',
+      demo: true,
+    }),
     'accounts.list': () => data.accounts,
     'accounts.publishedLists': () => data.lists,
     'accounts.discover': () => data.lists[0] ?? null,
@@ -595,7 +648,9 @@ export function fixtureApi(options: FixtureOptions): HoldfastApi {
     'runs.cancel': () => ({ cancelled: true }),
     'runs.list': () => [],
     'coverage.attempts': ({ range: id }) => {
-      const found = [...data.trees.values()].flatMap((tree) => tree.relays.flatMap((each) => each.ranges)).find((each) => each.id === id);
+      const found = [...data.trees.values()]
+        .flatMap((tree) => tree.relays.flatMap((each) => each.ranges))
+        .find((each) => each.id === id);
       return found === undefined ? [] : attemptsOf(found, options.now);
     },
     'coverage.queries': ({ attempt: id, offset = 0, limit = 100 }) => {
@@ -618,7 +673,13 @@ export function fixtureApi(options: FixtureOptions): HoldfastApi {
         : null,
     'archive.import': ({ lines }) => {
       const read = lines.split('\n').filter((line) => line.trim() !== '').length;
-      return { read, newlyArchived: Math.max(0, read - 1), alreadyArchived: 0, bad: Math.min(1, read), problems: [{ line: 1, message: 'The signature does not fit the event.' }] };
+      return {
+        read,
+        newlyArchived: Math.max(0, read - 1),
+        alreadyArchived: 0,
+        bad: Math.min(1, read),
+        problems: [{ line: 1, message: 'The signature does not fit the event.' }],
+      };
     },
     'settings.get': () => settings,
     'settings.set': (part) => {
@@ -642,13 +703,21 @@ export function fixtureApi(options: FixtureOptions): HoldfastApi {
         }, 15);
       });
     },
-    subscribe<T extends Topic>(topic: T, args: Topics[T]['args'], onSnapshot: (snapshot: Topics[T]['snapshot']) => void) {
+    subscribe<T extends Topic>(
+      topic: T,
+      args: Topics[T]['args'],
+      onSnapshot: (snapshot: Topics[T]['snapshot']) => void,
+    ) {
       const account = 'account' in args ? args.account : undefined;
       const snapshots: { [Name in Topic]: () => Topics[Name]['snapshot'] } = {
         accounts: () => data.accounts,
         activity: () => data.activity,
         coverage: () =>
-          data.trees.get(account ?? '') ?? { account: account ?? '', archive: { events: 0, oldest: null, newest: null }, relays: [] },
+          data.trees.get(account ?? '') ?? {
+            account: account ?? '',
+            archive: { events: 0, oldest: null, newest: null },
+            relays: [],
+          },
         runs: () => data.runs.filter((run) => run.account === account),
         relays: () => data.health,
         settings: () => settings,

@@ -35,16 +35,17 @@ export class CoverageDetails {
   readonly #nowMs: () => number;
   readonly #attempts = new Map<number, AttemptsEntry>();
   readonly #queries = new Map<string, QueryPage>();
-  #version = $state(0);
+  readonly #onChange: () => void;
 
-  constructor(api: HoldfastApi, nowMs: () => number) {
+  /** `nowMs` is a clock for intervals; `onChange` is called whenever something arrived. */
+  constructor(api: HoldfastApi, nowMs: () => number, onChange: () => void) {
     this.#api = api;
     this.#nowMs = nowMs;
+    this.#onChange = onChange;
   }
 
   /** What is known of the attempts of a range; undefined when they were never asked for. */
   attempts(range: number): Pick<AttemptsEntry, 'attempts' | 'error'> | undefined {
-    void this.#version;
     return this.#attempts.get(range);
   }
 
@@ -78,7 +79,6 @@ export class CoverageDetails {
 
   /** The query at a place of an attempt's log: undefined while it is on its way, an error when it cannot be had. */
   query(attempt: number, index: number): CoverageQuery | ContractError | undefined {
-    void this.#version;
     const page = this.#queries.get(pageKey(attempt, index));
     return page?.queries[index % QUERY_PAGE] ?? page?.error ?? undefined;
   }
@@ -110,7 +110,7 @@ export class CoverageDetails {
 
   #settle(entry: { loading: boolean }): void {
     entry.loading = false;
-    this.#version += 1;
+    this.#onChange();
   }
 }
 

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import type { ActivitySnapshot, RelayProgress } from '../../preload/contract.ts';
+import { attentionItems, resumeAllName } from '../../renderer/state/attention.ts';
+import {
+  accountFacts,
+  activityLine,
+  completenessSentence,
+  foundOnRelay,
+  largerLimit,
+  unfinishedReason,
+} from '../../renderer/text/sentences.ts';
+import { accountStatus, endingStatus, historyStatus } from '../../renderer/text/status.ts';
+import { sampleAccount, sampleRange, sampleRelay } from './coverage-samples.ts';
+
+const now = Date.parse('2026-11-30T19:00:00Z') / 1000;
+
+function progress(part: Partial<RelayProgress>): RelayProgress {
+  return {
+    url: 'wss://relay-a.example',
+    state: 'fetching',
+    pages: 1,
+    found: 0,
+    fetched: 0,
+    newlyArchived: 0,
+    rate: 0,
+    reachedSecond: null,
+    since: null,
+    until: now,
+    waitingUntil: null,
+    reason: null,
+    ...part,
+  };
+}
+
+const activity = (relays: RelayProgress[]): ActivitySnapshot => ({
+  now,
+  recent: [],
+  runs: [{ run: 1, type: 'fetch', account: 'a', startedAt: now - 5, found: 9, newlyArchived: 1204, rate: 412, relays }],
+});
+
+describe('the header of an account', () => {
+  it('does not claim zero events before anything was fetched', () => {
+    expect(accountFacts(sampleAccount(), now, 'UTC')).toBe('Nothing fetched yet · 1 relay');
+  });
+
+  it('says what is here in one sentence', () => {
+    const account = sampleAccount({
+      archive: { events: 12_431, oldest: Date.parse('2022-03-01T12:00:00Z') / 1000, newest: now - 60 },
+      sourceRelays: 5,
+      checkedAt: now - 240,
+    });
+    expect(accountFacts(account, now, 'UTC')).toBe(
+      '12,431 events · Mar 2022 – today · 5 relays · last checked 4 min ago',
+    );
+  });
+
+  it('says how many relays were walked to the end', () => {
+    expect(completenessSentence(sampleAccount({ sourceRelays: 5, completeRelays: 3 }))).toContain('3 of 5');
+    expect(completenessSentence(sampleAccount({ sourceRelays: 0 }))).toContain('no relay to fetch from');
+  });
+});
+
+describe('the activity bar', () => {
+  it('has nothing to say without a run', () => {
+    expect(activityLine({ now, runs: [], recent: [] }, now)).toBeNull();
+  });
+
+  it('counts only relays that are fetching and names the one that waits', () => {
+    const line = activityLine(
+      activity([
+        progress({}),
+        progress({ url: 'wss://b.example', state: 'complete' }),
+        progress({ url: 'wss://c.example', state: 'cooling-down', waitingUntil: now + 41 }),
+      ]),
+      now,
+    );
+    expect(line).toBe('1 relay fetching · 1,204 new · 412/s · c.example waits 41 s');
+  });
+
+  it('forgets a wait that is over', () => {
+    expect(activityLine(activity([progress({ waitingUntil: now - 1 })]), now)).not.toContain('wait');
+  });
+});
+
+describe('counts of a relay', () => {
+  it('never adds overlapping ranges up', () => {
+    const relay = sampleRelay([
+      sampleRange({ found: 100 }),
+      sampleRange({ id: 2, since: 1990, until: 3000, found: 30 }),
+    ]);
+    expect(foundOnRelay(relay)).toEqual({ count: 100, atLeast: true });
+  });
+
+  it('is exact for one complete range and unknown when the only range failed', () => {
+    expect(foundOnRelay(sampleRelay([sampleRange({ found: 7 })]))).toEqual({ count: 7, atLeast: false });
+    expect(foundOnRelay(sampleRelay([sampleRange({ status: 'failed', found: 0 })]))).toBeNull();
+    expect(foundOnRelay(sampleRelay([]))).toBeNull();
+  });
+});
+
+describe('states', () => {
+  it('shows a run before anything else, then what is unfinished', () => {
+    expect(accountStatus(sampleAccount({ activeRun: 3, unfinishedRanges: 2 })).word).toBe('Fetching');
+    expect(accountStatus(sampleAccount({ unfinishedRanges: 2, checkedAt: 1 })).word).toBe('Unfinished');
+    expect(accountStatus(sampleAccount()).word).toBe('Not fetched');
+    expect(accountStatus(sampleAccount({ checkedAt: 1, completeRelays: 1 })).word).toBe('Complete');
+  });
+
+  it('does not call a relay complete while one of its ranges is not', () => {
+    const complete = sampleRange();
+    expect(historyStatus([complete], true).word).toBe('Complete');
+    expect(historyStatus([complete, sampleRange({ status: 'failed' })], true).word).toBe('Partial');
+    expect(historyStatus([sampleRange({ status: 'failed' })], false).word).toBe('Failed');
+    expect(historyStatus([], false).word).toBe('Never asked');
+  });
+
+  it('keeps a query under way apart from every ending', () => {
+    expect(endingStatus(null).word).toBe('Running');
+    expect(endingStatus('auth-required').tone).toBe('warn');
+  });
+});
+
+describe('what needs attention', () => {
+  it('stands failures first and keeps the reason with them', () => {
+    const items = attentionItems(sampleAccount(), {
+      account: 'a',
+      archive: { events: 1, oldest: null, newest: null },
+      relays: [
+        sampleRelay([sampleRange({ status: 'partial', reason: 'It closed.', resumable: true })]),
+        sampleRelay([sampleRange({ id: 2, status: 'failed', found: 0, reason: 'It is down.', resumable: true })], {
+          url: 'wss://down.example',
+        }),
+        sampleRelay([sampleRange({ id: 3, status: 'failed' })], { url: 'wss://former.example', role: 'former' }),
+      ],
+    });
+    expect(items.map((item) => item.key)).toEqual(['range 2', 'range 1']);
+    expect(items[0]?.text).toContain('It is down.');
+    expect(items[0]?.text).not.toContain('0 events');
+    expect(items[1]?.text).toContain('10 events are kept');
+    expect(resumeAllName(items)).toBe('Resume all 2');
+  });
+
+  it('offers a larger page for a saturated second', () => {
+    const items = attentionItems(sampleAccount(), {
+      account: 'a',
+      archive: { events: 1, oldest: null, newest: null },
+      relays: [sampleRelay([sampleRange({ status: 'partial', saturatedSeconds: [1500] })])],
+    });
+    expect(items[0]?.help).toBe('larger-page');
+    expect([largerLimit(100), largerLimit(20), largerLimit(4000)]).toEqual([500, 500, 5000]);
+  });
+
+  it('asks for relays when there is none', () => {
+    const tree = { account: 'a', archive: { events: 0, oldest: null, newest: null }, relays: [] };
+    expect(attentionItems(sampleAccount({ sourceRelays: 0 }), tree)[0]?.help).toBe('edit-relays');
+  });
+
+  it('says so when no reason was recorded', () => {
+    expect(unfinishedReason(sampleRange({ status: 'failed' }))).toContain('no reason was recorded');
+  });
+});

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../main/platform/clock.ts';
 import { RelayDirectory } from '../../main/relays/relay-directory.ts';
 import type { DirectoryOptions } from '../../main/relays/relay-directory.ts';
@@ -36,6 +36,7 @@ import {
   refuseNegentropyByNotice,
   silentNegentropy,
 } from '../relays/behaviours/reconciliation.ts';
+import { FakeClock } from '../fixtures/fake-clock.ts';
 import { bob, buildEvent, buildHistory } from '../relays/event-builder.ts';
 import { Gate } from '../relays/gate.ts';
 import { nextRequests } from '../relays/relay-behaviour.ts';
@@ -43,7 +44,12 @@ import type { Behaviour } from '../relays/relay-behaviour.ts';
 import { ScriptedRelay } from '../relays/scripted-relay.ts';
 
 const history = buildHistory({ count: 60, from: 1_700_000_000, to: 1_700_000_059 });
+let clock = new FakeClock();
 const closers: (() => void | Promise<void>)[] = [];
+
+beforeEach(() => {
+  clock = new FakeClock();
+});
 
 afterEach(async () => {
   for (const close of closers.splice(0).reverse()) {
@@ -70,6 +76,16 @@ async function ask(
     throw new Error(result.failure.message);
   }
   return { ...result.outcome, events };
+}
+
+/** Asks under a clock that stands still, and waits until the relay has the request. */
+async function askWithTime(behaviours: Behaviour[]) {
+  const { relay, connection } = await meet(behaviours, { clock });
+  const events: SignedEvent[] = [];
+  const onEvent = (event: SignedEvent): void => void events.push(event);
+  const outcome = ask(connection, { limit: 50 }, { onEvent, idleTimeoutMs: 5_000 });
+  await expect.poll(() => relay.log.received('REQ').length).toBe(1);
+  return { connection, outcome, events };
 }
 
 describe('a relay that conforms', () => {
@@ -100,16 +116,27 @@ describe('behaviours of relays', () => {
   );
 
   it('6: without EOSE the query times out and keeps what came', async () => {
-    const { connection } = await meet([neverEose()]);
-    const outcome = await ask(connection, { limit: 50 }, { idleTimeoutMs: 50 });
-    expect([outcome.ending, outcome.events.length]).toEqual(['timeout', 50]);
+    const { connection, outcome, events } = await askWithTime([neverEose()]);
+    await expect.poll(() => events.length).toBe(50);
+    clock.advance(5_000);
+    expect(await outcome).toMatchObject({ ending: 'timeout', received: 50 });
+    expect(connection.isConnected).toBe(true);
   });
 
-  it('6: a relay that answers nothing at all, and one that stalls within a frame, time out', async () => {
-    const { relay, connection } = await meet([silentRequests()]);
-    expect(await ask(connection, {}, { idleTimeoutMs: 50 })).toMatchObject({ ending: 'timeout', received: 0 });
-    relay.behave(stallMidFrame({ after: 3 }));
-    expect(await ask(connection, {}, { idleTimeoutMs: 50 })).toMatchObject({ ending: 'timeout', received: 3 });
+  it('6: a relay that stalls within a frame times out', async () => {
+    const { outcome, events } = await askWithTime([stallMidFrame({ after: 3 })]);
+    await expect.poll(() => events.length).toBe(3);
+    clock.advance(5_000);
+    expect(await outcome).toMatchObject({ ending: 'timeout', received: 3 });
+  });
+
+  it.each([
+    ['answers nothing at all', silentRequests()],
+    ['sends all its frames as binary', binaryFrames()],
+  ])('6: a relay that %s times out', async (_what, behaviour) => {
+    const { outcome } = await askWithTime([behaviour]);
+    clock.advance(5_000);
+    expect(await outcome).toMatchObject({ ending: 'timeout', received: 0 });
   });
 
   it('7: a socket that closes within a page ends the query as disconnect, and the next one connects again', async () => {
@@ -190,11 +217,6 @@ describe('behaviours of relays', () => {
     }
   });
 
-  it('binary frames are no messages', async () => {
-    const { connection } = await meet([binaryFrames()]);
-    expect(await ask(connection, {}, { idleTimeoutMs: 50 })).toMatchObject({ ending: 'timeout', received: 0 });
-  });
-
   it('more events than were asked for end the query before they fill the memory', async () => {
     const many = buildHistory({ author: bob, count: 30, from: 1, to: 30 });
     const { connection } = await meet([addEvents(many)]);
@@ -202,22 +224,28 @@ describe('behaviours of relays', () => {
   });
 
   it('12: a NEG-OPEN refused by NOTICE or by silence is told from an error of the session', async () => {
-    const { relay, connection } = await meet([refuseNegentropyByNotice()]);
-    const open = (idleTimeoutMs: number) =>
-      connection.openNegentropy({}, '6100', { onMessage: () => null }, { idleTimeoutMs });
-    expect(await open(5_000)).toMatchObject({ outcome: { ending: 'notice' } });
-    relay.behave(silentNegentropy());
-    expect(await open(50)).toMatchObject({ outcome: { ending: 'timeout' } });
+    const { relay, connection } = await meet([refuseNegentropyByNotice()], { clock });
+    const open = () => connection.openNegentropy({}, '6100', { onMessage: () => null }, { idleTimeoutMs: 5_000 });
+    expect(await open()).toMatchObject({ outcome: { ending: 'notice' } });
     relay.behave(negErr('blocked: too many query results', 1_000));
-    expect(await open(5_000)).toMatchObject({ outcome: { ending: 'neg-err', negErr: { maximum: 1_000 } } });
+    expect(await open()).toMatchObject({ outcome: { ending: 'neg-err', negErr: { maximum: 1_000 } } });
+    relay.behave(silentNegentropy());
+    const silent = open();
+    await expect.poll(() => relay.log.received('NEG-OPEN').length).toBe(3);
+    clock.advance(5_000);
+    expect(await silent).toMatchObject({ outcome: { ending: 'timeout' } });
   });
 
   it('13: a relay that keeps talking does not keep a dead session alive', async () => {
     const chatter = chatterDuringNegentropy({ notices: ['hello'], events: history.slice(0, 2) });
-    const { connection } = await meet([chatter]);
-    const result = connection.openNegentropy({}, '6100', { onMessage: () => null }, { idleTimeoutMs: 100 });
-    const talking = setInterval(chatter.chat, 10);
-    closers.push(() => clearInterval(talking));
+    const said: string[] = [];
+    const { connection } = await meet([chatter], { clock, log: (line) => said.push(line) });
+    const result = connection.openNegentropy({}, '6100', { onMessage: () => null }, { idleTimeoutMs: 5_000 });
+    for (let second = 1; second <= 5; second += 1) {
+      await expect.poll(() => said.filter((line) => line.includes('hello')).length).toBe(second);
+      clock.advance(1_000);
+      chatter.chat();
+    }
     expect(await result).toMatchObject({ outcome: { ending: 'timeout', rounds: 0 } });
   });
 

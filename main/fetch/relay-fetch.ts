@@ -76,6 +76,8 @@ class RelayShare {
       if (!tried.has(range.id)) await this.#attempt(range, 'continue', attempt);
     }
     if (this.#isLost()) return;
+    // On Resume the run may have begun its range up to T already: that one was gone on with, or had been completed.
+    if (before.some(({ range, attempt }) => attempt.runId === runId && range.until >= boundary)) return;
     const state = await readFetchState(db, account.id, relayId);
     const now = nowSeconds(this.#context.clock);
     const warning = clockWarning(state, now);

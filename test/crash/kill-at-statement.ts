@@ -1,0 +1,58 @@
+/**
+ * Loaded by `--import` before Holdfast: kills the process, as hard as an operating system can, right before a chosen
+ * statement of a chosen page's transaction. HOLDFAST_KILL_AT is `PAGE:STATEMENT`, both counted from 1; the statement
+ * after the last one is the moment right after the commit. Writes what it was about to do to the file HOLDFAST_KILL_NOTE.
+ */
+import BetterSqlite3 from 'better-sqlite3';
+import { writeFileSync } from 'node:fs';
+
+const [page = 0, statement = 0] = (process.env['HOLDFAST_KILL_AT'] ?? '').split(':').map(Number);
+const note = process.env['HOLDFAST_KILL_NOTE'] ?? '';
+
+let pagesBegun = 0;
+let sinceBegin = 0;
+/** Only the transactions of pages name event IDs first; every other one is passed over. */
+let isPage = false;
+
+function about(sql: string): void {
+  if (/^begin/i.test(sql)) {
+    sinceBegin = 0;
+    isPage = false;
+    return;
+  }
+  sinceBegin += 1;
+  if (sinceBegin === 1 && /insert into event_ids/i.test(sql)) {
+    isPage = true;
+    pagesBegun += 1;
+  }
+  if (isPage && pagesBegun === page && sinceBegin === statement) die(sql);
+}
+
+function after(sql: string): void {
+  if (!/^commit/i.test(sql) || !isPage) return;
+  // Statement numbers beyond the end of a transaction stand for the moment after its commit.
+  if (pagesBegun === page && sinceBegin < statement) die('after commit');
+  isPage = false;
+}
+
+function die(sql: string): void {
+  writeFileSync(note, sql.replace(/\s+/g, ' ').slice(0, 60));
+  process.kill(process.pid, 'SIGKILL');
+}
+
+const prepare = BetterSqlite3.prototype.prepare;
+BetterSqlite3.prototype.prepare = function (this: BetterSqlite3.Database, sql: string) {
+  const statementObject = prepare.call(this, sql);
+  for (const name of ['run', 'all'] as const) {
+    const original = statementObject[name].bind(statementObject);
+    Object.defineProperty(statementObject, name, {
+      value: (...parameters: unknown[]) => {
+        about(sql);
+        const result: unknown = original(...parameters);
+        after(sql);
+        return result;
+      },
+    });
+  }
+  return statementObject;
+} as typeof prepare;

@@ -10,53 +10,78 @@ if (new Uint8Array(new Uint32Array([1]).buffer)[0] !== 1) {
   throw new Error('Holdfast needs a little-endian processor.');
 }
 
-/** The sum of the IDs and, after it, their count as a varint of at most five digits: what is hashed. */
-const sum = new Uint32Array(LIMBS + 2);
-const input = new Uint8Array(sum.buffer);
-const inputOfCountDigits = [1, 2, 3, 4, 5].map((digits) => input.subarray(0, LIMBS * 4 + digits));
+const LIMB = 2 ** 32;
+
+/** Items from one running sum to the next: few enough to add up at once, many enough to keep the sums small. */
+const STRIDE = 8;
+
+/** What is hashed: the sum of the IDs and, after it, their count as a varint of at most five digits. */
+const hashedLimbs = new Uint32Array(LIMBS + 2);
+const hashed = new Uint8Array(hashedLimbs.buffer);
+const hashedOfCountDigits = [1, 2, 3, 4, 5].map((digits) => hashed.subarray(0, LIMBS * 4 + digits));
 
 /**
- * The running sums of packed IDs modulo 2^256: entry k is the sum of the first k, so that the sum of any range is one
- * subtraction. `ids` holds 8 limbs an ID.
+ * The fingerprints of packed IDs. Running sums modulo 2^256 are kept for every eighth item, so that the sum of any range
+ * is two short additions and a subtraction, limb by limb with a carry. Doubles hold these sums exactly.
  */
-export function prefixSums(ids: Uint32Array, count: number): Uint32Array {
-  const sums = new Uint32Array((count + 1) * LIMBS);
-  // Signed views keep the arithmetic in 32-bit integers; the bits are the same.
-  const from = new Int32Array(ids.buffer, ids.byteOffset, count * LIMBS);
-  const to = new Int32Array(sums.buffer);
-  for (let at = 0; at < from.length; at += LIMBS) {
-    let carry = 0;
-    for (let limb = at; limb < at + LIMBS; limb += 1) {
-      const a = to[limb] as number;
-      const b = from[limb] as number;
-      const total = (a + b + carry) | 0;
-      to[limb + LIMBS] = total;
-      // The top bit was carried out if both had it, or one had it and the total has lost it.
-      carry = ((a & b) | ((a | b) & ~total)) >>> 31;
+export class Fingerprints {
+  readonly #ids: Uint32Array;
+  readonly #sums: Uint32Array;
+
+  /** Keeps `ids`: 8 limbs an ID, little-endian, of at least `count` IDs. */
+  constructor(ids: Uint32Array, count: number) {
+    const steps = Math.floor(count / STRIDE);
+    const sums = new Uint32Array((steps + 1) * LIMBS);
+    for (let step = 0; step < steps; step += 1) {
+      let carry = 0;
+      for (let limb = 0; limb < LIMBS; limb += 1) {
+        const known = sums[step * LIMBS + limb] as number;
+        const value = known + carry + columnSum(ids, limb, step * STRIDE, (step + 1) * STRIDE);
+        // An unsigned limb keeps what is left of a number modulo 2^32.
+        sums[(step + 1) * LIMBS + limb] = value;
+        carry = Math.floor(value / LIMB);
+      }
     }
+    this.#ids = ids;
+    this.#sums = sums;
   }
-  return sums;
+
+  /**
+   * The fingerprint of the items `from … to - 1`: the first 16 bytes of the SHA-256 of their IDs' sum and their count as a
+   * varint. Returned as a string of one character a byte, of which the first 16 count: that is the form in which
+   * the platform hashes short inputs fastest.
+   */
+  of(from: number, to: number): string {
+    const ids = this.#ids;
+    const fromStep = Math.floor(from / STRIDE);
+    const toStep = Math.floor(to / STRIDE);
+    let carry = 0;
+    for (let limb = 0; limb < LIMBS; limb += 1) {
+      const upper = (this.#sums[toStep * LIMBS + limb] as number) + columnSum(ids, limb, toStep * STRIDE, to);
+      const lower = (this.#sums[fromStep * LIMBS + limb] as number) + columnSum(ids, limb, fromStep * STRIDE, from);
+      const value = upper - lower + carry;
+      hashedLimbs[limb] = value;
+      carry = Math.floor(value / LIMB);
+    }
+    return hash('sha256', hashedOfCountDigits[writeCount(to - from) - 1] ?? hashed, 'binary');
+  }
 }
 
-/**
- * The fingerprint of the items `from … to - 1`: the first 16 bytes of the SHA-256 of their IDs' sum, little-endian, and
- * their count as a varint. Returned as a string of one character a byte, of which the first 16 count: that is
- * the form in which the platform hashes short inputs fastest.
- */
-export function fingerprint(sums: Uint32Array, from: number, to: number): string {
-  let borrow = 0;
-  for (let limb = 0; limb < LIMBS; limb += 1) {
-    const difference = (sums[to * LIMBS + limb] as number) - (sums[from * LIMBS + limb] as number) - borrow;
-    sum[limb] = difference;
-    borrow = difference < 0 ? 1 : 0;
-  }
-  const count = to - from;
+/** The sum of one limb of the IDs `from … to - 1`, not carried over. */
+function columnSum(ids: Uint32Array, limb: number, from: number, to: number): number {
+  let total = 0;
+  for (let at = from * LIMBS + limb; at < to * LIMBS; at += LIMBS) total += ids[at] as number;
+  return total;
+}
+
+/** Writes a count after the sum, as a varint; returns its digits. */
+function writeCount(count: number): number {
   let digits = 1;
   while (digits < 5 && count >= 128 ** digits) digits += 1;
   let rest = count;
   for (let digit = digits - 1; digit >= 0; digit -= 1) {
-    input[LIMBS * 4 + digit] = (rest % 128) | (digit === digits - 1 ? 0 : 0x80);
+    hashed[LIMBS * 4 + digit] = (rest % 128) | (digit === digits - 1 ? 0 : 0x80);
     rest = Math.floor(rest / 128);
   }
-  return hash('sha256', inputOfCountDigits[digits - 1] ?? input, 'binary');
+  return digits;
 }

@@ -7,7 +7,7 @@ import type { ItemSet } from './item-set.ts';
 /** Lists within these sizes, nearly all there are, are compared without sorting, in memory that they share. */
 const SHORT_OURS = 32;
 const SHORT_THEIRS = 64;
-const sharedLimbs = new Uint32Array(SHORT_THEIRS * LIMBS);
+const sharedLimbs = new Int32Array(SHORT_THEIRS * LIMBS);
 const sharedBytes = new Uint8Array(sharedLimbs.buffer);
 
 /** From this size on passes over all digits are faster than comparisons. */
@@ -15,7 +15,7 @@ const RADIX_FROM = 4096;
 
 /** IDs as limbs, of which a range counts: those with the indices `from … from + count - 1`. */
 interface Ids {
-  readonly limbs: Uint32Array;
+  readonly limbs: Int32Array;
   readonly from: number;
   readonly count: number;
 }
@@ -37,7 +37,7 @@ export function compareWithList(
   const count = list.length / ID_SIZE;
   const short = ours.count <= SHORT_OURS && count <= SHORT_THEIRS;
   // Copied, because limbs need an alignment that the list may not have.
-  const theirs = { limbs: short ? sharedLimbs : new Uint32Array(count * LIMBS), from: 0, count };
+  const theirs = { limbs: short ? sharedLimbs : new Int32Array(count * LIMBS), from: 0, count };
   (short ? sharedBytes : new Uint8Array(theirs.limbs.buffer)).set(list);
   if (short) compareShort(ours, theirs, items.idBytes(from, to), list, have, need);
   else compareSorted(ours, theirs, items.idBytes(from, to), list, have, need);
@@ -56,7 +56,7 @@ function compareShort(
   let next = 0;
   for (let their = 0; their < theirs.count; their += 1) {
     let tries = 0;
-    while (tries < ours.count && compareIds(ours, next, theirs, their) !== 0) {
+    while (tries < ours.count && !isSameId(ours, next, theirs, their)) {
       next = next + 1 < ours.count ? next + 1 : 0;
       tries += 1;
     }
@@ -71,7 +71,7 @@ function compareShort(
 }
 
 function isRepeat(ids: Ids, index: number): boolean {
-  for (let before = 0; before < index; before += 1) if (compareIds(ids, before, ids, index) === 0) return true;
+  for (let before = 0; before < index; before += 1) if (isSameId(ids, before, ids, index)) return true;
   return false;
 }
 
@@ -104,6 +104,24 @@ function compareSorted(
   }
   for (let index = 0; index < ours.count; index += 1) if (onlyOurs[index] === 1) have.add(ourBytes, index);
   for (let index = 0; index < theirs.count; index += 1) if (onlyTheirs[index] === 1) need.add(theirBytes, index);
+}
+
+/** Written out, because most of the time of a comparison is spent here. */
+function isSameId(a: Ids, aIndex: number, b: Ids, bIndex: number): boolean {
+  const left = a.limbs;
+  const right = b.limbs;
+  const i = (a.from + aIndex) * LIMBS;
+  const j = (b.from + bIndex) * LIMBS;
+  return (
+    left[i] === right[j] &&
+    left[i + 1] === right[j + 1] &&
+    left[i + 2] === right[j + 2] &&
+    left[i + 3] === right[j + 3] &&
+    left[i + 4] === right[j + 4] &&
+    left[i + 5] === right[j + 5] &&
+    left[i + 6] === right[j + 6] &&
+    left[i + 7] === right[j + 7]
+  );
 }
 
 /** Any total order serves to find equal IDs; this one compares the 32-bit limbs in turn. */

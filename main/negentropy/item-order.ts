@@ -14,7 +14,7 @@ export function identityOrder(count: number): Uint32Array<ArrayBuffer> {
 export function radixPass(
   order: Uint32Array,
   target: Uint32Array,
-  keys: Uint32Array,
+  keys: Uint32Array | Int32Array,
   stride: number,
   shift: number,
 ): void {

@@ -9,7 +9,7 @@ const FIRST_CAPACITY = 1024;
 /** Collects the items of an ItemSet, in any order; rows that come sorted by (created_at, ID) cost least. */
 export class ItemSetBuilder {
   #timestamps: Float64Array<ArrayBuffer>;
-  #limbs: Uint32Array<ArrayBuffer>;
+  #limbs: Int32Array<ArrayBuffer>;
   #ids: Uint8Array<ArrayBuffer>;
   #size = 0;
   #sorted = true;
@@ -19,7 +19,7 @@ export class ItemSetBuilder {
   constructor(expected = 0) {
     const capacity = Math.max(FIRST_CAPACITY, Math.ceil(expected));
     this.#timestamps = new Float64Array(capacity);
-    this.#limbs = new Uint32Array(capacity * LIMBS);
+    this.#limbs = new Int32Array(capacity * LIMBS);
     this.#ids = new Uint8Array(this.#limbs.buffer);
   }
 
@@ -30,14 +30,7 @@ export class ItemSetBuilder {
   add(createdAt: number, id: Uint8Array): void {
     if (id.length !== ID_SIZE) throw new NegentropyError('bad-item', 'An event ID must have 32 bytes.');
     const index = this.#claim(createdAt);
-    const limbs = this.#limbs;
-    for (let at = 0, limb = index * LIMBS; at < ID_SIZE; at += 4, limb += 1) {
-      limbs[limb] =
-        (id[at] as number) |
-        ((id[at + 1] as number) << 8) |
-        ((id[at + 2] as number) << 16) |
-        ((id[at + 3] as number) << 24);
-    }
+    this.#ids.set(id, index * ID_SIZE);
     this.#settle();
   }
 
@@ -95,7 +88,7 @@ export class ItemSetBuilder {
     const capacity = this.#timestamps.length * 2;
     // A transfer frees the old memory at once, where a copy would leave it to the garbage collector.
     this.#timestamps = new Float64Array(this.#timestamps.buffer.transfer(capacity * Float64Array.BYTES_PER_ELEMENT));
-    this.#limbs = new Uint32Array(this.#limbs.buffer.transfer(capacity * ID_SIZE));
+    this.#limbs = new Int32Array(this.#limbs.buffer.transfer(capacity * ID_SIZE));
     this.#ids = new Uint8Array(this.#limbs.buffer);
   }
 
@@ -115,7 +108,7 @@ export class ItemSetBuilder {
     const size = this.#size;
     const order = this.#radixOrder();
     const timestamps = new Float64Array(size);
-    const limbs = new Uint32Array(size * LIMBS);
+    const limbs = new Int32Array(size * LIMBS);
     let kept = 0;
     let previous = -1;
     for (const index of order) {

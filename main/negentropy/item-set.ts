@@ -1,32 +1,32 @@
 import type { Bound } from './bound.ts';
 import { ID_SIZE, NO_PREFIX, separatingPrefix } from './bound.ts';
-import { fingerprint, FINGERPRINT_SIZE, prefixSums } from './fingerprint.ts';
+import { FINGERPRINT_SIZE, Fingerprints } from './fingerprint.ts';
 
 /**
- * What one side knows of a scope: (created_at, ID) of every event, sorted by both, without repeats. Never changes. It is packed: 72
+ * What one side knows of a scope: (created_at, ID) of every event, sorted by both, without repeats. Never changes. It is packed: 44
  * bytes an item, and the fingerprint of any range costs the same. Made by ItemSetBuilder.
  */
 export class ItemSet {
   readonly size: number;
   readonly #timestamps: Float64Array;
   readonly #ids: Uint8Array;
-  readonly #limbs: Uint32Array;
-  readonly #sums: Uint32Array;
+  readonly #limbs: Int32Array;
+  readonly #fingerprints: Fingerprints;
 
   /**
    * Keeps both arrays, whose first `size` items must be sorted and distinct: use ItemSetBuilder. `limbs` holds the IDs, 32
    * bytes each.
    */
-  constructor(size: number, timestamps: Float64Array, limbs: Uint32Array) {
+  constructor(size: number, timestamps: Float64Array, limbs: Int32Array) {
     this.size = size;
     this.#timestamps = timestamps;
     this.#limbs = limbs;
     this.#ids = new Uint8Array(limbs.buffer, limbs.byteOffset, limbs.byteLength);
-    this.#sums = prefixSums(limbs, size);
+    this.#fingerprints = new Fingerprints(new Uint32Array(limbs.buffer, limbs.byteOffset, limbs.length), size);
   }
 
-  /** The packed IDs as 8 limbs each; not to be written to. */
-  get limbs(): Uint32Array {
+  /** The packed IDs as 8 limbs of 32 bits each; not to be written to. */
+  get limbs(): Int32Array {
     return this.#limbs;
   }
 
@@ -42,7 +42,7 @@ export class ItemSet {
 
   /** The fingerprint of the items `from … to - 1`: a string of one character a byte, of which the first 16 count. */
   fingerprint(from: number, to: number): string {
-    return fingerprint(this.#sums, from, to);
+    return this.#fingerprints.of(from, to);
   }
 
   /** Whether the 16 bytes of `bytes` at `offset` are the fingerprint of the items `from … to - 1`. */

@@ -37,10 +37,16 @@ export function runOnPinnedNode(args, options = {}) {
   return exitCodeOf(spawn(node, args, { stdio: 'inherit', ...options }));
 }
 
-/** Resolves to the exit code of `child`; meanwhile every signal to end goes to it. */
+/**
+ * Resolves to the exit code of `child`; meanwhile signals to end go to it. In a terminal, Ctrl-C reaches the child by
+ * itself, and passing it on would count as pressing it twice.
+ */
 export function exitCodeOf(child) {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-  const forward = (signal) => child.kill(signal);
+  const hasTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+  const forward = (signal) => {
+    if (signal !== 'SIGINT' || !hasTerminal) child.kill(signal);
+  };
   for (const signal of signals) process.on(signal, forward);
   return new Promise((resolve) => {
     child.once('error', (error) => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -14,6 +14,7 @@ import { serveElectron } from './ipc/electron-transport.ts';
 import { withOpenExternal } from './ipc/open-external.ts';
 import { systemClock } from './platform/clock.ts';
 import { dataDirectory } from './platform/data-directory.ts';
+import { createDirectory } from './platform/create-directory.ts';
 import { Fault, toContractError } from './platform/fault.ts';
 import { VERSION } from './platform/version.ts';
 import { MINIMUM_SIZE, readWindowState, windowBounds, writeWindowState } from './platform/window-state.ts';
@@ -52,7 +53,7 @@ function prepareDataDirectory(data: string | undefined, demo: boolean): string {
   }
   const directory = dataDirectory(data);
   try {
-    mkdirSync(join(directory, 'desktop'), { recursive: true });
+    createDirectory(join(directory, 'desktop'));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Fault('data-directory-unusable', `The data directory ${directory} cannot be used: ${why}.`, null, error);

@@ -57,7 +57,8 @@ function parseLine(text: string): SignedEvent | string {
   } catch {
     return 'is no JSON';
   }
-  return readSignedEvent(value) ?? 'is no signed event: a field is missing or has the wrong form';
+  const event = readSignedEvent(value);
+  return typeof event === 'string' ? `is no signed event: ${event}` : event;
 }
 
 async function archiveBatch(

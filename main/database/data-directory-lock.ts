@@ -2,6 +2,9 @@ import BetterSqlite3 from 'better-sqlite3';
 import { join } from 'node:path';
 import { Fault } from '../platform/fault.ts';
 
+/** A command that only looks something up holds the directory for a moment; that is no reason to refuse. */
+const PATIENCE_MS = 1000;
+
 /** Held while this process owns a data directory. */
 export interface DataDirectoryLock {
   release(): void;
@@ -17,7 +20,7 @@ export function lockDataDirectory(directory: string): DataDirectoryLock {
   const path = join(directory, 'holdfast.lock');
   let database: BetterSqlite3.Database | null = null;
   try {
-    database = new BetterSqlite3(path, { timeout: 0 });
+    database = new BetterSqlite3(path, { timeout: PATIENCE_MS });
     database.pragma('journal_mode = DELETE');
     database.exec('begin exclusive');
     const held = database;

@@ -1,7 +1,8 @@
 import BetterSqlite3 from 'better-sqlite3';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Kysely, type LogEvent } from 'kysely';
+import { createDirectory } from '../platform/create-directory.ts';
 import { Fault } from '../platform/fault.ts';
 import { lockDataDirectory, unusable, type DataDirectoryLock } from './data-directory-lock.ts';
 import { HoldfastDialect } from './kysely-dialect.ts';
@@ -42,7 +43,7 @@ const SLOW_QUERY_MS = 100;
 export async function openDatabase(options: DatabaseOptions): Promise<OpenDatabase> {
   const { directory } = options;
   try {
-    mkdirSync(directory, { recursive: true });
+    createDirectory(directory);
   } catch (error) {
     throw unusable(directory, error);
   }

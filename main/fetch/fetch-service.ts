@@ -258,6 +258,8 @@ export class FetchService {
   #launch(run: { id: number; type: RunType; startedAt: number }, account: Account, sources: readonly Source[]): void {
     const { clock, onChange } = this.#options;
     const changed = (): void => onChange(account.pubkey);
+    // A person asked: a relay that is backing off gets its chance now.
+    for (const source of sources) this.#options.relays.connection(source.url).retryNow();
     const progresses = sources.map((source) => new RelayFetchProgress(source.url, clock, changed));
     const progress = new RunFetchProgress(
       { run: run.id, type: run.type, account: account.pubkey, startedAt: run.startedAt },

@@ -5,14 +5,14 @@ import { recordPage, type PageOutcome } from '../coverage/record-page.ts';
 import type { WalkCheckpoint } from '../coverage/walk-checkpoint.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
 import { isPlausibleTime } from '../nostr/plausible-time.ts';
-import { nowSeconds, pause, type Clock } from '../platform/clock.ts';
+import { nowSeconds, type Clock } from '../platform/clock.ts';
 import { isFinished } from '../relays/query-ending.ts';
 import type { RelayConnection } from '../relays/relay-connection.ts';
 import type { QueryOutcome, RelayFilter } from '../relays/relay-query.ts';
 import type { RelayFetchProgress } from './fetch-progress.ts';
 import { PageCollector, type CollectedPage } from './page-collector.ts';
 import { beginWalk, judgePage, nextUntil, type PageAnswer, type WalkState } from './paging-walk.ts';
-import { readRelayHints, writeRelayHints, type RelayHints } from './relay-hints.ts';
+import { readRelayHints, writeRelayHints, type PagingHints } from './relay-hints.ts';
 import { afterUnfinishedAnswer, type Troubles } from './unfinished-answer.ts';
 
 export interface PagingContext {
@@ -47,12 +47,12 @@ class PagingAttempt {
   readonly #context: PagingContext;
   readonly #range: Range;
   readonly #attempt: Attempt;
-  #hints: RelayHints;
+  #hints: PagingHints;
   #state: WalkState;
   #found: number;
   #troubles: Troubles = { disconnects: 0, refusedLimits: 0, busy: 0, rateLimits: 0 };
 
-  constructor(context: PagingContext, range: Range, attempt: Attempt, hints: RelayHints) {
+  constructor(context: PagingContext, range: Range, attempt: Attempt, hints: PagingHints) {
     this.#context = context;
     this.#range = range;
     this.#attempt = attempt;
@@ -125,7 +125,7 @@ class PagingAttempt {
 
   /** An unfinished answer: keep what came, leave the cursor, and decide whether asking again makes sense. */
   async #takeFragment(request: RelayFilter, outcome: QueryOutcome, page: CollectedPage): Promise<AttemptEnd | null> {
-    const { db, clock, connection, progress, signal } = this.#context;
+    const { db, connection, progress } = this.#context;
     const next = afterUnfinishedAnswer(
       outcome,
       this.#troubles,
@@ -144,14 +144,6 @@ class PagingAttempt {
     if (next.acceptedLimit !== null) {
       this.#hints = { ...this.#hints, acceptedLimit: next.acceptedLimit };
       await writeRelayHints(db, this.#context.relayId, this.#hints);
-    }
-    if (next.pauseMs > 0) {
-      progress.enter('cooling-down', next.reason, toSeconds(clock.nowMs() + next.pauseMs));
-      try {
-        await pause(clock, next.pauseMs, signal);
-      } catch {
-        return this.#giveUp('Cancelled.');
-      }
     }
     return null;
   }
@@ -193,7 +185,7 @@ class PagingAttempt {
   }
 }
 
-function outcomeOf(state: WalkState, answer: PageAnswer, range: Range, hints: RelayHints) {
+function outcomeOf(state: WalkState, answer: PageAnswer, range: Range, hints: PagingHints) {
   const decision = judgePage(state, answer, range.since, hints.observedCap);
   const unpageable = decision.type === 'stop' && decision.unpageable;
   const newlySaturated = decision.state.saturatedSeconds.length > state.saturatedSeconds.length;

@@ -1,14 +1,10 @@
 import type { ReadableDatabase, WritableDatabase } from '../database/database-file.ts';
+import type { RelayHints } from '../relays/relay-hints.ts';
 
-/** What was learned about how a relay answers. Hints guide how it is asked; they are no evidence of what it holds. */
-export interface RelayHints {
-  /** The largest page it carried while it held more. */
-  observedCap: number | null;
-  /** The limit it took after refusing a larger one. */
-  acceptedLimit: number | null;
-}
+/** What fetching keeps of what was learned about a relay's limits; never evidence of what it holds. */
+export type PagingHints = Pick<RelayHints, 'observedCap' | 'acceptedLimit'>;
 
-export async function readRelayHints(db: ReadableDatabase, relayId: number): Promise<RelayHints> {
+export async function readRelayHints(db: ReadableDatabase, relayId: number): Promise<PagingHints> {
   const row = await db
     .selectFrom('relays')
     .select(['observed_cap', 'accepted_limit'])
@@ -17,7 +13,7 @@ export async function readRelayHints(db: ReadableDatabase, relayId: number): Pro
   return { observedCap: row?.observed_cap ?? null, acceptedLimit: row?.accepted_limit ?? null };
 }
 
-export async function writeRelayHints(db: WritableDatabase, relayId: number, hints: RelayHints): Promise<void> {
+export async function writeRelayHints(db: WritableDatabase, relayId: number, hints: PagingHints): Promise<void> {
   await db
     .updateTable('relays')
     .set({ observed_cap: hints.observedCap, accepted_limit: hints.acceptedLimit })

@@ -14,13 +14,9 @@ export type AfterUnfinished =
       troubles: Troubles;
       /** A smaller limit to use with this relay from now on. */
       acceptedLimit: number | null;
-      pauseMs: number;
       reason: string;
     }
   | { type: 'stop'; reason: string; lost: boolean };
-
-/** Before asking a relay again that had too many requests open; jitter and longer waits belong to the connection. */
-const RETRY_PAUSE_MS = 5000;
 
 const DISCONNECTS = 2;
 const BUSY = 5;
@@ -29,7 +25,7 @@ const RATE_LIMITS = 20;
 /**
  * What to do after an answer that did not finish. None of these endings is an empty result: the range stays unfinished
  * unless asking again succeeds. Time-outs are not repeated within a run: waiting longer for a silent relay is the
- * user's choice.
+ * user's choice. How long to wait before a repeat is the connection's business: it cools down and backs off.
  */
 export function afterUnfinishedAnswer(
   outcome: QueryOutcome,
@@ -38,25 +34,23 @@ export function afterUnfinishedAnswer(
   url: string,
 ): AfterUnfinished {
   const words = outcome.message === null || outcome.message === '' ? '' : `: ${outcome.message}`;
-  const again = (change: Partial<Troubles>, pauseMs: number, acceptedLimit: number | null = null): AfterUnfinished => ({
+  const again = (change: Partial<Troubles>, acceptedLimit: number | null = null): AfterUnfinished => ({
     type: 'again',
     troubles: { ...troubles, ...change },
     acceptedLimit,
-    pauseMs,
     reason: outcome.message ?? '',
   });
   if (outcome.refusedLimit === true && troubles.refusedLimits === 0 && limit > 2) {
-    return again({ refusedLimits: 1 }, 0, smallerLimit(limit));
+    return again({ refusedLimits: 1 }, smallerLimit(limit));
   }
-  if (outcome.tooManyRequests === true && troubles.busy < BUSY)
-    return again({ busy: troubles.busy + 1 }, RETRY_PAUSE_MS);
+  if (outcome.tooManyRequests === true && troubles.busy < BUSY) return again({ busy: troubles.busy + 1 });
   switch (outcome.ending) {
     case 'disconnect':
       // The connection itself waits, with jitter, before it connects again.
-      if (troubles.disconnects < DISCONNECTS) return again({ disconnects: troubles.disconnects + 1 }, 0);
+      if (troubles.disconnects < DISCONNECTS) return again({ disconnects: troubles.disconnects + 1 });
       return stop(`${url} closed the connection while a page was on its way${words}.`, true);
     case 'rate-limited':
-      if (troubles.rateLimits < RATE_LIMITS) return again({ rateLimits: troubles.rateLimits + 1 }, 0);
+      if (troubles.rateLimits < RATE_LIMITS) return again({ rateLimits: troubles.rateLimits + 1 });
       return stop(`${url} keeps limiting the rate of requests${words}.`, true);
     case 'timeout':
       return stop(`${url} did not finish its answer in time${words}.`, false);

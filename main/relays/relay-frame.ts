@@ -1,4 +1,5 @@
 import type { SignedEvent } from '../../preload/contract.ts';
+import { readSignedEvent } from '../nostr/signed-event.ts';
 
 /** What NIP-67 lets a relay add to EOSE; null when it said nothing, or contradicted itself. */
 export type CompletenessHint = 'finish' | 'more' | null;
@@ -15,10 +16,6 @@ export type RelayFrame =
   | { type: 'neg-msg'; subscription: string; messageHex: string }
   | { type: 'neg-err'; subscription: string; reason: string; elements: unknown[] }
   | { type: 'unintelligible'; problem: string };
-
-const HEX_64 = /^[0-9a-f]{64}$/;
-const HEX_128 = /^[0-9a-f]{128}$/;
-const LARGEST_KIND = 65_535;
 
 /**
  * Reads one text frame from a relay. Never throws: whatever is not a frame of NIP-01, 42, 67 or 77 comes back as
@@ -68,52 +65,11 @@ export function parseRelayFrame(text: string): RelayFrame {
   }
 }
 
-/** The event in `value` with exactly the seven fields of NIP-01, or a sentence that says what is wrong with it. */
-export function readSignedEvent(value: unknown): SignedEvent | string {
-  if (!isRecord(value)) {
-    return 'the event is not an object';
-  }
-  const { id, pubkey, created_at, kind, tags, content, sig }: Partial<Record<keyof SignedEvent, unknown>> = value;
-  if (typeof id !== 'string' || !HEX_64.test(id)) {
-    return 'id is not 64 lower-case hex characters';
-  }
-  if (typeof pubkey !== 'string' || !HEX_64.test(pubkey)) {
-    return 'pubkey is not 64 lower-case hex characters';
-  }
-  if (typeof sig !== 'string' || !HEX_128.test(sig)) {
-    return 'sig is not 128 lower-case hex characters';
-  }
-  if (typeof created_at !== 'number' || !Number.isSafeInteger(created_at)) {
-    return 'created_at is not a whole number';
-  }
-  if (typeof kind !== 'number' || !Number.isInteger(kind) || kind < 0 || kind > LARGEST_KIND) {
-    return `kind is not a whole number from 0 to ${LARGEST_KIND}`;
-  }
-  if (typeof content !== 'string') {
-    return 'content is not a text';
-  }
-  if (!isTagList(tags)) {
-    return 'tags is not a list of lists of texts';
-  }
-  return { id, pubkey, created_at, kind, tags, content, sig };
-}
-
 function readEvent(subscription: string, value: unknown): RelayFrame {
   const event = readSignedEvent(value);
   return typeof event === 'string'
     ? { type: 'malformed-event', subscription, problem: event }
     : { type: 'event', subscription, event };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isTagList(value: unknown): value is string[][] {
-  return (
-    Array.isArray(value) &&
-    value.every((tag: unknown) => Array.isArray(tag) && tag.every((item: unknown) => typeof item === 'string'))
-  );
 }
 
 /** NIP-67: the third element is a list of hints; unknown ones are ignored. */

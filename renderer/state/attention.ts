@@ -20,7 +20,9 @@ function rangeItems(relay: CoverageRelay, range: CoverageRange): AttentionItem[]
   const base = { relay: relay.url, range };
   if (range.status === 'partial' || range.status === 'failed') {
     const kept =
-      range.found > 0 ? ` ${countOf(range.fetched, 'event')} ${range.fetched === 1 ? 'is' : 'are'} kept.` : '';
+      range.found > 0
+        ? ` So far ${countOf(range.fetched, 'event')} of it ${range.fetched === 1 ? 'is' : 'are'} here.`
+        : '';
     const verb = range.status === 'failed' ? 'failed' : 'is partial';
     items.push({
       ...base,

@@ -34,7 +34,11 @@ export function completenessSentence(account: AccountSummary): string {
       ? 'The whole history of the one source relay was walked to its end.'
       : `The whole history of all ${formatCount(sources)} source relays was walked to its end.`;
   }
-  if (complete === 0) return `No source relay’s history was walked to its end yet, of ${formatCount(sources)}.`;
+  if (complete === 0) {
+    return sources === 1
+      ? 'The history of the one source relay was not walked to its end yet.'
+      : `The history of none of the ${formatCount(sources)} source relays was walked to its end yet.`;
+  }
   return `${formatCount(complete)} of ${formatCount(sources)} source relays were walked to the end of their history.`;
 }
 
@@ -87,14 +91,20 @@ export function activityLine(snapshot: ActivitySnapshot, now: number): string | 
 }
 
 /**
- * How many events a relay is known to hold. Ranges overlap, so their counts are never added up: with several ranges
- * the largest one is a lower bound.
+ * How many events a relay is known to hold. Ranges overlap, so their counts are never added up: when several of them
+ * found something, the largest one is a lower bound.
  */
 export function foundOnRelay(relay: Pick<CoverageRelay, 'ranges'>): { count: number; atLeast: boolean } | null {
-  const counted = relay.ranges.filter((range) => range.status !== 'failed' || range.found > 0);
+  // An unfinished range that found nothing yet says nothing; zero would read as an answer.
+  const counted = relay.ranges.filter((range) => range.status === 'complete' || range.found > 0);
   if (counted.length === 0) return null;
   const count = Math.max(...counted.map((range) => range.found));
-  return { count, atLeast: counted.length > 1 || relay.ranges.some((range) => range.status !== 'complete') };
+  return {
+    count,
+    atLeast:
+      counted.filter((range) => range.found > 0).length > 1 ||
+      relay.ranges.some((range) => range.status !== 'complete'),
+  };
 }
 
 /** A larger page that may carry what stood in a saturated second: five times the one that was tried, at most 5,000. */

@@ -62,7 +62,8 @@ export function yearOf(seconds: number, timeZone?: string): number {
 /** How long ago, or how far ahead, a moment is: "4 min ago", "yesterday", "in 41 s", "12 Jan 2023". */
 export function formatRelative(seconds: number, now: number, timeZone?: string): string {
   const age = Math.round(now - seconds);
-  if (age < 0) return age > -DAY ? `in ${formatDuration(-age)}` : formatDate(seconds, timeZone);
+  // The interface's clock moves once a second, so what just happened may seem to lie a moment ahead of it.
+  if (age < -2) return age > -DAY ? `in ${formatDuration(-age)}` : formatDate(seconds, timeZone);
   if (age < 10) return 'just now';
   if (age < MINUTE) return `${String(age)} s ago`;
   if (age < HOUR) return `${String(Math.floor(age / MINUTE))} min ago`;

@@ -161,11 +161,8 @@ export function webSocketConnection(surroundings: WebSocketSurroundings): Connec
 }
 
 /** Where the browser host listens, from the address of the page: `ws(s)://host/api?token=…`. */
-export function socketAddress(location: Pick<Location, 'protocol' | 'host' | 'search' | 'hash'>): string {
-  const token =
-    new URLSearchParams(location.search).get('token') ??
-    new URLSearchParams(location.hash.replace(/^#/, '')).get('token') ??
-    '';
+export function socketAddress(location: Pick<Location, 'protocol' | 'host' | 'search'>): string {
+  const token = new URLSearchParams(location.search).get('token') ?? '';
   const scheme = location.protocol === 'https:' ? 'wss:' : 'ws:';
   return `${scheme}//${location.host}/api?token=${encodeURIComponent(token)}`;
 }

@@ -93,7 +93,10 @@ describe('counts of a relay', () => {
 
   it('is exact for one complete range and unknown when the only range failed', () => {
     expect(foundOnRelay(sampleRelay([sampleRange({ found: 7 })]))).toEqual({ count: 7, atLeast: false });
+    const nothingSince = sampleRange({ id: 2, since: 1990, until: 3000, found: 0 });
+    expect(foundOnRelay(sampleRelay([sampleRange({ found: 7 }), nothingSince]))).toEqual({ count: 7, atLeast: false });
     expect(foundOnRelay(sampleRelay([sampleRange({ status: 'failed', found: 0 })]))).toBeNull();
+    expect(foundOnRelay(sampleRelay([sampleRange({ status: 'active', found: 0 })]))).toBeNull();
     expect(foundOnRelay(sampleRelay([]))).toBeNull();
   });
 });
@@ -135,8 +138,8 @@ describe('what needs attention', () => {
     });
     expect(items.map((item) => item.key)).toEqual(['range 2', 'range 1']);
     expect(items[0]?.text).toContain('It is down.');
-    expect(items[0]?.text).not.toContain('0 events');
-    expect(items[1]?.text).toContain('10 events are kept');
+    expect(items[0]?.text).not.toContain('0 event');
+    expect(items[1]?.text).toContain('So far 10 events of it are here');
     expect(resumeAllName(items)).toBe('Resume all 2');
   });
 

@@ -41,6 +41,7 @@ describe('times', () => {
     expect(ago(30 * 3600)).toBe('yesterday');
     expect(ago(5 * 86_400)).toBe('5 days ago');
     expect(ago(400 * 86_400)).toBe('26 Oct 2025');
+    expect(ago(-1)).toBe('just now');
     expect(ago(-41)).toBe('in 41 s');
   });
 

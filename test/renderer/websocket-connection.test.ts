@@ -122,10 +122,10 @@ describe('the WebSocket connection', () => {
     expect(socket(0).sent.at(-1)).toEqual({ type: 'unsubscribe', subscription: 1 });
   });
 
-  it('takes the token from the query or the fragment of the page', () => {
-    const page = { protocol: 'http:', host: '127.0.0.1:4000', search: '', hash: '' };
+  it('takes the token from the query of the page, and the scheme with it', () => {
+    const page = { protocol: 'http:', host: '127.0.0.1:4000', search: '' };
     expect(socketAddress({ ...page, search: '?token=a+b%2F' })).toBe('ws://127.0.0.1:4000/api?token=a%20b%2F');
-    expect(socketAddress({ ...page, protocol: 'https:', hash: '#token=xyz' })).toBe(
+    expect(socketAddress({ ...page, protocol: 'https:', search: '?token=xyz' })).toBe(
       'wss://127.0.0.1:4000/api?token=xyz',
     );
   });

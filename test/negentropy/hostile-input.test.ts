@@ -56,7 +56,7 @@ describe('A flawed message', () => {
   it('is refused as a whole, even where the answer has no room for what comes before the flaw', () => {
     const set = itemSet(Array.from({ length: 1_000 }, (_, index) => ({ at: index, id: idOf(index) })));
     const responder = new Responder(set, { frameLimit: 4096 });
-    expect(() => responder.respond(bytes('61 877f00 02 00 0000 03'))).toThrow(saying('bad-mode'));
+    expect(() => responder.respond(bytes('61 877f00 02 00 0200 00 0000 03'))).toThrow(saying('bad-mode'));
   });
 });
 
@@ -88,6 +88,42 @@ describe('A foreign responder', () => {
     const { message } = initiator.reconcile(bytes(`61 15 00 00 0000 01 ${fingerprint}`));
     const firstRange = 2 * (2 + 1 + 16);
     expect(hex(message ?? bytes(''))).toBe(`61150000${first.slice(2 + firstRange)}`);
+  });
+
+  it('is asked by an empty list, not by a fingerprint, about a part where we hold nothing', () => {
+    // A fingerprint of nothing could be matched by a responder that leaves out of its last fingerprint what it drops.
+    const set = itemSet(Array.from({ length: 320 }, (_, index) => ({ at: index * 10, id: idOf(index) })));
+    const first = new Initiator(set);
+    const rest = hex(first.initiate()).slice(2 + 2 * (3 + 1 + 16));
+    // Skipped up to second 195, after the last item of the first part, which ends at 200; the others stay open.
+    const after = first.reconcile(bytes(`61 81 44 00 00 0000 01 ${fingerprint}`)).message;
+    expect(hex(after ?? bytes(''))).toBe(`61 8144 00 00 0600 02 00 ${rest}`.replaceAll(' ', ''));
+
+    const second = new Initiator(set);
+    const whole = hex(second.initiate()).slice(2, 2 + 2 * (3 + 1 + 16));
+    // One fingerprint reaches a little into the second part, to before its first item; all else is skipped.
+    const before = second.reconcile(bytes(`61 81 49 02 00 01 01 ${fingerprint}`)).message;
+    expect(hex(before ?? bytes(''))).toBe(`61 ${whole} 01 02 00 01 02 00`.replaceAll(' ', ''));
+  });
+
+  it('may find everything it was asked alike while the frame held only part of the questions', () => {
+    const set = itemSet(Array.from({ length: 5_000 }, (_, index) => ({ at: index, id: idOf(index) })));
+    const initiator = new Initiator(set, { frameLimit: 4096 });
+    // Every one of the 16 ranges gets a fingerprint that is not ours: 256 questions, too many for one frame.
+    const bounds =
+      hex(initiator.initiate())
+        .slice(2)
+        .match(/.{2,6}01(?=.{32})/g) ?? [];
+    expect(bounds.length).toBeGreaterThan(0);
+    const ranges = Array.from({ length: 15 }, (_, index) => `${index < 8 ? '823a' : '8239'}00 01 ${fingerprint}`);
+    ranges[0] = `823a00 01 ${fingerprint}`;
+    const { message } = initiator.reconcile(bytes(`61 ${ranges.join('')} 0000 01 ${fingerprint}`));
+    expect(message).not.toBeNull();
+    const open = initiator.openItems;
+    const next = initiator.reconcile(bytes('61'));
+    expect(next.message).not.toBeNull();
+    expect(initiator.openItems).toBeLessThan(open);
+    expect(initiator.reconcile(bytes('61')).message).toBeNull();
   });
 
   it('that speaks another version ends the conversation by a code of its own', () => {

@@ -110,13 +110,9 @@ describe('A foreign responder', () => {
     const set = itemSet(Array.from({ length: 5_000 }, (_, index) => ({ at: index, id: idOf(index) })));
     const initiator = new Initiator(set, { frameLimit: 4096 });
     // Every one of the 16 ranges gets a fingerprint that is not ours: 256 questions, too many for one frame.
-    const bounds =
-      hex(initiator.initiate())
-        .slice(2)
-        .match(/.{2,6}01(?=.{32})/g) ?? [];
-    expect(bounds.length).toBeGreaterThan(0);
+    initiator.initiate();
+    // 5,000 = 8 · 313 + 8 · 312, as distances 1 + 313 = 2·128 + 58 and 1 + 312 = 2·128 + 57.
     const ranges = Array.from({ length: 15 }, (_, index) => `${index < 8 ? '823a' : '8239'}00 01 ${fingerprint}`);
-    ranges[0] = `823a00 01 ${fingerprint}`;
     const { message } = initiator.reconcile(bytes(`61 ${ranges.join('')} 0000 01 ${fingerprint}`));
     expect(message).not.toBeNull();
     const open = initiator.openItems;

@@ -1,6 +1,3 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { startBrowserHost } from '../../main/browser-host/browser-host.ts';
 import { Dispatcher, type DispatcherOptions } from '../../main/ipc/dispatcher.ts';
@@ -54,8 +51,8 @@ const electron: Transport = {
 const webSocket: Transport = {
   name: 'the loopback WebSocket',
   async start(options) {
-    const rendererDirectory = await mkdtemp(join(tmpdir(), 'holdfast-no-renderer-'));
-    const host = await startBrowserHost({ dispatcher: new Dispatcher(options), rendererDirectory });
+    // Only the contract is of interest here, so there is no page.
+    const host = await startBrowserHost({ dispatcher: new Dispatcher(options), rendererDirectory: '/nonexistent' });
     const { origin, search } = new URL(host.url);
     return {
       openInterface() {

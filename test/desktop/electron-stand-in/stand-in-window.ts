@@ -145,7 +145,7 @@ export class StandIn {
     );
     await page.addInitScript({ content: await preloadScript(preload) });
     let isFirst = true;
-    await page.route('**/*', async (route) => {
+    const pass = async (route: Route): Promise<void> => {
       const request = route.request();
       if (request.isNavigationRequest()) {
         const isOwn = isFirst && request.url() === firstUrl;
@@ -157,11 +157,13 @@ export class StandIn {
         this.#tell({ type: 'navigation', window });
       }
       return this.#fulfil(route);
-    });
+    };
+    // A main process that ends answers no more, and its page goes with it.
+    await page.route('**/*', (route) => pass(route).catch(() => route.abort().catch(() => undefined)));
     page.on('popup', (popup) => {
-      void this.#ask({ type: 'may-open', window, url: popup.url() }).then((isAllowed) =>
-        isAllowed === true ? undefined : popup.close(),
-      );
+      void this.#ask({ type: 'may-open', window, url: popup.url() })
+        .then((isAllowed) => (isAllowed === true ? undefined : popup.close()))
+        .catch(() => undefined);
     });
   }
 

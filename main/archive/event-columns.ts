@@ -16,7 +16,7 @@ export interface EventColumns {
  * with another ID; such text is stored as its JSON string, in a blob, where the surrogate is an ASCII escape.
  */
 export function contentToColumn(content: string): string | Buffer {
-  return content.isWellFormed() ? content : Buffer.from(JSON.stringify(content), 'ascii');
+  return content.isWellFormed() ? content : Buffer.from(JSON.stringify(content), 'utf8');
 }
 
 /** The event that {@link EventColumns} were made from, field for field. */

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import { CompiledQuery, sql, type Transaction } from 'kysely';
 import type { SignedEvent } from '../../preload/contract.ts';
 import type { Tables } from '../database/tables.ts';
 import { contentToColumn } from './event-columns.ts';
@@ -12,7 +12,9 @@ export interface StoredBatch {
   newlyArchived: Set<number>;
 }
 
+/** Whole groups go in by one prepared statement, what is left over row by row by another. */
 const ROWS_PER_INSERT = 50;
+const COLUMNS = ['ref', 'author', 'kind', 'created_at', 'sig', 'tags', 'content', 'first_seen_at'];
 
 /**
  * Archives verified events in the transaction of their evidence; an event that is there already stays as it is. The
@@ -35,23 +37,7 @@ export async function storeEvents(
   const fresh = unique.filter(({ ref }) => !archived.has(ref));
   if (fresh.length > 0) {
     const authors = await internAuthors(trx, [...new Set(fresh.map(({ event }) => event.pubkey))]);
-    for (let start = 0; start < fresh.length; start += ROWS_PER_INSERT) {
-      await trx
-        .insertInto('events')
-        .values(
-          fresh.slice(start, start + ROWS_PER_INSERT).map(({ ref, event }) => ({
-            ref,
-            author: refOf(authors, event.pubkey),
-            kind: event.kind,
-            created_at: event.created_at,
-            sig: Buffer.from(event.sig, 'hex'),
-            tags: JSON.stringify(event.tags),
-            content: contentToColumn(event.content),
-            first_seen_at: firstSeenAt,
-          })),
-        )
-        .execute();
-    }
+    await insertBodies(trx, fresh, authors, firstSeenAt);
     await insertTags(trx, fresh);
     await addToTotals(
       trx,
@@ -92,10 +78,43 @@ async function archivedRefs(trx: Transaction<Tables>, refs: readonly number[]): 
   return new Set(rows.map((row) => row.ref));
 }
 
-async function insertTags(
+interface FreshEvent {
+  ref: number;
+  event: SignedEvent;
+}
+
+async function insertBodies(
   trx: Transaction<Tables>,
-  fresh: readonly { ref: number; event: SignedEvent }[],
+  fresh: readonly FreshEvent[],
+  authors: Map<string, number>,
+  firstSeenAt: number,
 ): Promise<void> {
+  const rows = fresh.map(({ ref, event }) => [
+    ref,
+    refOf(authors, event.pubkey),
+    event.kind,
+    event.created_at,
+    Buffer.from(event.sig, 'hex'),
+    JSON.stringify(event.tags),
+    contentToColumn(event.content),
+    firstSeenAt,
+  ]);
+  const whole = rows.length - (rows.length % ROWS_PER_INSERT);
+  for (let start = 0; start < whole; start += ROWS_PER_INSERT) {
+    await trx.executeQuery(CompiledQuery.raw(insertOfMany, rows.slice(start, start + ROWS_PER_INSERT).flat()));
+  }
+  for (const row of rows.slice(whole)) await trx.executeQuery(CompiledQuery.raw(insertOfOne, row));
+}
+
+/** The text is made once: composing hundreds of values for every page would cost more than inserting them. */
+function insertStatement(rows: number): string {
+  const row = `(${COLUMNS.map(() => '?').join(', ')})`;
+  return `insert into events (${COLUMNS.join(', ')}) values ${Array.from({ length: rows }, () => row).join(', ')}`;
+}
+const insertOfMany = insertStatement(ROWS_PER_INSERT);
+const insertOfOne = insertStatement(1);
+
+async function insertTags(trx: Transaction<Tables>, fresh: readonly FreshEvent[]): Promise<void> {
   const rows = fresh.flatMap(({ ref, event }) =>
     indexedTags(event).map(({ name, value, isHex }) => [name, value, isHex ? 1 : 0, ref]),
   );

@@ -21,7 +21,14 @@ export async function loadSignatureCheck(): Promise<SignatureCheck> {
   }
 }
 
+/**
+ * The module copies an event's whole text into a fixed memory of about a million bytes and fails when it does not fit.
+ * A character takes at most six bytes there.
+ */
+const LARGEST_TEXT_FOR_WASM = 100_000;
+
 const checkWithWasm: SignatureCheck = (event) => {
+  if (textLength(event) > LARGEST_TEXT_FOR_WASM) return checkPure(event);
   if (computeEventId(event) !== event.id) return checkVerbatim(event);
   return verifyWithWasm(event) ? 'valid' : 'bad-signature';
 };
@@ -36,6 +43,16 @@ export const checkPure: SignatureCheck = (event) => {
 function checkVerbatim(event: SignedEvent): EventVerdict {
   if (computeVerbatimEventId(event) !== event.id) return 'wrong-id';
   return isSigned(event) ? 'valid' : 'bad-signature';
+}
+
+/** Characters of an event's text, with what separates them when it is serialised. */
+function textLength(event: SignedEvent): number {
+  let length = event.content.length;
+  for (const tag of event.tags) {
+    length += 3;
+    for (const part of tag) length += part.length + 3;
+  }
+  return length;
 }
 
 function isSigned(event: SignedEvent): boolean {

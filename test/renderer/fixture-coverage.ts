@@ -1,0 +1,270 @@
+import type {
+  CoverageAttempt,
+  CoverageQuery,
+  CoverageRange,
+  CoverageRelay,
+  QueryEnding,
+  RangeStatus,
+} from '../../preload/contract.ts';
+import { DAY } from './fixture-parts.ts';
+
+function range(id: number, part: Partial<CoverageRange> & { until: number }): CoverageRange {
+  const found = part.found ?? 0;
+  return {
+    id,
+    since: null,
+    status: 'complete',
+    found,
+    fetched: found,
+    notFetched: 0,
+    checkedAt: part.until + 120,
+    kinds: {},
+    strategy: 'paging',
+    reason: null,
+    saturatedSeconds: [],
+    resumable: false,
+    attemptCount: 1,
+    queryCount: Math.ceil(found / 100) + 1,
+    ...part,
+  };
+}
+
+const someKinds = (found: number): Record<string, number> => ({
+  1: Math.floor(found * 0.52),
+  7: Math.floor(found * 0.25),
+  6: Math.floor(found * 0.12),
+  9735: Math.floor(found * 0.06),
+  0: 12,
+  3: 88,
+  10002: 9,
+  30023: 14,
+  30078: 31,
+  5: 22,
+});
+
+/** Relays in every state: complete, partial, saturated, failed, running, with gaps, never asked, former. */
+export function aliceRelays(now: number): CoverageRelay[] {
+  const start = now - 4 * 60;
+  const incremental = (first: number, count: number, from: number, to: number): CoverageRange[] =>
+    Array.from({ length: count }, (_, index) => {
+      const step = (to - from) / count;
+      const since = Math.floor(from + index * step) - 10;
+      const until = Math.floor(from + (index + 1) * step);
+      const found = 12 + ((index * 37) % 90);
+      return range(first + index, {
+        since,
+        until,
+        found,
+        kinds: { 1: found - 4, 7: 4 },
+        reason: 'A page brought no event that was not known from this walk, and the relay ended it with EOSE.',
+      });
+    });
+  const endReached = 'The confirming page brought no event that was not known from this walk.';
+  return [
+    {
+      url: 'wss://relay-a.example',
+      role: 'write',
+      historyComplete: true,
+      forwardBoundary: start,
+      invalidObservations: 0,
+      ranges: [
+        range(1, { until: now - 40 * DAY, found: 12_102, kinds: someKinds(12_102), reason: endReached }),
+        ...incremental(100, 14, now - 40 * DAY, start),
+      ],
+    },
+    {
+      url: 'wss://relay-b.example',
+      role: 'write',
+      historyComplete: false,
+      forwardBoundary: null,
+      invalidObservations: 0,
+      ranges: [
+        range(2, {
+          until: now - 3600,
+          status: 'partial',
+          found: 8214,
+          kinds: someKinds(8214),
+          attemptCount: 200,
+          queryCount: 6400,
+          reason: 'The relay closed the connection while page 83 was on its way.',
+          resumable: true,
+        }),
+      ],
+    },
+    {
+      url: 'wss://nostr.caps-its-pages.example/inbox',
+      role: 'write+extra',
+      historyComplete: false,
+      forwardBoundary: null,
+      invalidObservations: 37,
+      ranges: [
+        range(3, {
+          until: now - 2 * DAY,
+          status: 'partial',
+          found: 5331,
+          kinds: someKinds(5331),
+          reason: 'Second 1669852800 holds more events than a page of 100 can carry.',
+          saturatedSeconds: [1_669_852_800, 1_700_000_000],
+          resumable: false,
+        }),
+      ],
+    },
+    {
+      url: 'wss://dead.example',
+      role: 'write',
+      historyComplete: false,
+      forwardBoundary: null,
+      invalidObservations: 0,
+      ranges: [
+        range(4, {
+          until: now - DAY,
+          status: 'failed',
+          reason: 'The name dead.example does not resolve.',
+          resumable: true,
+          checkedAt: now - DAY + 5,
+          queryCount: 0,
+        }),
+      ],
+    },
+    {
+      url: 'wss://busy.example',
+      role: 'extra',
+      historyComplete: false,
+      forwardBoundary: null,
+      invalidObservations: 0,
+      ranges: [
+        range(5, {
+          until: start,
+          status: 'active',
+          found: 1204,
+          checkedAt: null,
+          kinds: someKinds(1204),
+          queryCount: 13,
+        }),
+      ],
+    },
+    {
+      url: 'wss://archive.long-and-descriptive-relay-name.example/with/a/path?and=query',
+      role: 'extra',
+      historyComplete: true,
+      forwardBoundary: now - 400 * DAY,
+      invalidObservations: 0,
+      ranges: [
+        range(6, {
+          until: now - 400 * DAY,
+          found: 3900,
+          fetched: 3888,
+          notFetched: 12,
+          kinds: someKinds(3900),
+          reason: endReached,
+          resumable: true,
+        }),
+        range(7, { since: now - 200 * DAY, until: now - 90 * DAY, found: 611, kinds: { 1: 611 }, reason: endReached }),
+      ],
+    },
+    {
+      url: 'ws://localhost:7777',
+      role: 'write',
+      historyComplete: false,
+      forwardBoundary: null,
+      invalidObservations: 0,
+      ranges: [],
+    },
+    {
+      url: 'wss://former.example',
+      role: 'former',
+      historyComplete: true,
+      forwardBoundary: now - 700 * DAY,
+      invalidObservations: 0,
+      ranges: [range(8, { until: now - 700 * DAY, found: 2210, kinds: someKinds(2210), reason: endReached })],
+    },
+  ];
+}
+
+/** Forty relays. */
+export function manyRelays(now: number): CoverageRelay[] {
+  return Array.from({ length: 40 }, (_, index): CoverageRelay => {
+    const statuses: RangeStatus[] = ['complete', 'complete', 'complete', 'partial', 'complete', 'failed'];
+    const status = statuses[index % statuses.length] ?? 'complete';
+    const found = status === 'failed' ? 0 : 400 + ((index * 7919) % 9000);
+    return {
+      url: `wss://relay-${String(index + 1).padStart(2, '0')}.example`,
+      role: index % 3 === 0 ? 'write' : 'extra',
+      historyComplete: status === 'complete',
+      forwardBoundary: status === 'complete' ? now - index * 3600 : null,
+      invalidObservations: 0,
+      ranges: [
+        range(1000 + index, {
+          until: now - index * 3600,
+          status,
+          found,
+          kinds: { 1: found },
+          reason:
+            status === 'complete'
+              ? 'The relay said that nothing older follows.'
+              : 'The relay did not answer within 30 s.',
+          resumable: status !== 'complete',
+        }),
+      ],
+    };
+  });
+}
+
+/** As many attempts as a range says it has. */
+export function attemptsOf(target: CoverageRange, now: number): CoverageAttempt[] {
+  return Array.from({ length: target.attemptCount }, (_, index): CoverageAttempt => {
+    const last = index === target.attemptCount - 1;
+    const startedAt = (target.checkedAt ?? now) - (target.attemptCount - index) * 3000;
+    const status = last ? target.status : 'partial';
+    return {
+      id: target.id * 1000 + index,
+      run: index + 1,
+      prior: index === 0 ? null : target.id * 1000 + index - 1,
+      continued: index % 2 === 1,
+      strategy: 'paging',
+      status,
+      limit: 100,
+      startedAt,
+      completedAt: status === 'active' ? null : startedAt + 95,
+      cursor:
+        status === 'complete' || target.found === 0
+          ? null
+          : now - Math.floor((0.9 + 0.1 * Math.sin(index)) * 900 * DAY),
+      reason: status === 'active' ? null : (target.reason ?? 'The relay did not answer within 30 s.'),
+      found: last ? target.found : Math.floor((target.found * index) / target.attemptCount),
+      fetched: last ? target.fetched : Math.floor((target.found * index) / target.attemptCount),
+      received: 3300,
+      newlyArchived: 41,
+      queryCount: last ? Math.max(0, target.queryCount - (target.attemptCount - 1) * 30) : 30,
+    };
+  });
+}
+
+/** As many queries as an attempt says it has. */
+export function queriesOf(attempt: CoverageAttempt, author: string): CoverageQuery[] {
+  const endings: QueryEnding[] = ['eose', 'eose', 'eose', 'timeout', 'eose', 'eose', 'rate-limited'];
+  return Array.from({ length: attempt.queryCount }, (_, index): CoverageQuery => {
+    const last = index === attempt.queryCount - 1;
+    const ending = last && attempt.status === 'partial' ? 'disconnect' : (endings[index % endings.length] ?? 'eose');
+    const sentAt = attempt.startedAt + index;
+    const open = last && attempt.status === 'active';
+    return {
+      id: attempt.id * 10_000 + index,
+      type: 'REQ',
+      request: { authors: [author], until: sentAt - index * 40_000, limit: attempt.limit },
+      sentAt,
+      completedAt: open ? null : sentAt + 2,
+      ending: open ? null : ending,
+      message:
+        ending === 'rate-limited'
+          ? 'rate-limited: slow down, please'
+          : ending === 'disconnect'
+            ? 'The socket closed with code 1006.'
+            : null,
+      received: 100,
+      valid: 100,
+      unique: 99,
+      new: 57,
+    };
+  });
+}

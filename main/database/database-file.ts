@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Kysely, type LogEvent } from 'kysely';
 import { createDirectory } from '../platform/create-directory.ts';
 import { Fault } from '../platform/fault.ts';
+import { BackgroundCheckpoint } from './background-checkpoint.ts';
 import { lockDataDirectory, unusable, type DataDirectoryLock } from './data-directory-lock.ts';
 import { HoldfastDialect } from './kysely-dialect.ts';
 import { migrateToNewest, readMissingMigrations } from './migrate.ts';
@@ -64,7 +65,8 @@ async function prepare(
   lock: DataDirectoryLock,
   options: DatabaseOptions,
 ): Promise<OpenDatabase> {
-  const db = kyselyOver(connection, options.log);
+  const checkpoint = new BackgroundCheckpoint(path);
+  const db = kyselyOver(connection, options.log, () => checkpoint.committed());
   try {
     const copyBeforeMigration = await migrateToNewest({ db, connection, path, nowMs: options.nowMs, log: options.log });
     // Written into the file, so only now that it is known to be ours.
@@ -76,12 +78,15 @@ async function prepare(
       path,
       copyBeforeMigration,
       async close() {
+        // The last connection to close writes the whole log back; that has to be this one.
+        await checkpoint.close();
         await db.destroy();
         if (connection.open) connection.close();
         lock.release();
       },
     };
   } catch (error) {
+    await checkpoint.close();
     if (connection.open) connection.close();
     throw damagedOr(error, path);
   }
@@ -150,9 +155,13 @@ function connect(path: string, directory: string, readonly: boolean): BetterSqli
   }
 }
 
-function kyselyOver(connection: BetterSqlite3.Database, log: ((line: string) => void) | undefined): Kysely<Tables> {
+function kyselyOver(
+  connection: BetterSqlite3.Database,
+  log: ((line: string) => void) | undefined,
+  onCommit: () => void = () => undefined,
+): Kysely<Tables> {
   return new Kysely<Tables>({
-    dialect: new HoldfastDialect({ database: new StatementCache(connection) }),
+    dialect: new HoldfastDialect({ database: new StatementCache(connection) }, onCommit),
     ...(log === undefined ? {} : { log: (event: LogEvent) => reportSlowQuery(event, log) }),
   });
 }

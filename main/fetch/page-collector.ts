@@ -11,7 +11,11 @@ export interface CollectedPage {
   invalid: number;
 }
 
-/** Checking begins while the page is still arriving; small groups keep the threads busy from the first frames on. */
+/**
+ * Checking begins while the page is still arriving. The first group is small, because until it is complete the threads have
+ * nothing to do; later ones are as large as keeps their number, and with it the cost of handing them over, low.
+ */
+const FIRST_GROUP_SIZE = 4;
 const GROUP_SIZE = 24;
 
 /** Gathers the events of one answer and has them checked as they arrive. */
@@ -40,7 +44,7 @@ export class PageCollector {
     if (earlier !== undefined && earlier.sig === event.sig && earlier.content === event.content) return;
     this.#arrived.set(event.id, event);
     this.#group.push(event);
-    if (this.#group.length >= GROUP_SIZE) this.#checkGroup();
+    if (this.#group.length >= (this.#checks.length === 0 ? FIRST_GROUP_SIZE : GROUP_SIZE)) this.#checkGroup();
   }
 
   /** Resolves when every event that arrived was checked. */

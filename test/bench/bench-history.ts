@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SignedEvent } from '../../preload/contract.ts';
-import { alice, buildEvent } from '../relays/event-builder.ts';
+import { buildEvent } from '../relays/event-builder.ts';
 
 /** Changes with everything below that changes the events, so that an old file is not taken for a new one. */
 const VERSION = 1;

@@ -44,11 +44,11 @@ const prepare = BetterSqlite3.prototype.prepare;
 BetterSqlite3.prototype.prepare = function (this: BetterSqlite3.Database, sql: string) {
   const statementObject = prepare.call(this, sql);
   for (const name of ['run', 'all'] as const) {
-    const original = statementObject[name].bind(statementObject);
+    const original = statementObject[name];
     Object.defineProperty(statementObject, name, {
       value: (...parameters: unknown[]) => {
         about(sql);
-        const result: unknown = original(...parameters);
+        const result: unknown = Reflect.apply(original, statementObject, parameters);
         after(sql);
         return result;
       },

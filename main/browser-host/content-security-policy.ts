@@ -15,5 +15,8 @@ export function contentSecurityPolicy(connections: string[] = []): string {
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
+    // Text becomes markup nowhere but where the framework instantiates its own templates.
+    "require-trusted-types-for 'script'",
+    'trusted-types svelte-trusted-html',
   ].join('; ');
 }

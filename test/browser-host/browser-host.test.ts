@@ -72,6 +72,7 @@ describe('the page', () => {
     const policy = String(answer.headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("script-src 'self';");
+    expect(policy).toContain("require-trusted-types-for 'script'");
     expect(policy).toContain(`connect-src 'self' ws://127.0.0.1:${host.port}`);
     expect(answer.headers['set-cookie']).toBeUndefined();
   });

@@ -54,19 +54,25 @@ describe.each<HostName>(['desktop', 'browser'])('the application in the %s', (ho
   it('lets the page do nothing but talk to Holdfast', async ({ open }) => {
     const { page } = await open({ host });
     const reached = await page.evaluate(async () => {
-      const script = document.createElement('script');
-      script.textContent = 'window.injected = true';
-      document.body.append(script);
+      const succeeds = (attempt: () => unknown): boolean => {
+        try {
+          attempt();
+          return true;
+        } catch {
+          return false;
+        }
+      };
       return {
         node: ['require', 'process', 'module'].filter((name) => name in window),
-        injected: 'injected' in window,
-        fetched: await fetch('https://example.com/').then(
+        markup: succeeds(() => (document.createElement('div').innerHTML = '<img src=x onerror=alert(1)>')),
+        script: succeeds(() => (document.createElement('script').textContent = 'alert(1)')),
+        network: await fetch('https://example.com/').then(
           () => true,
           () => false,
         ),
       };
     });
-    expect(reached).toEqual({ node: [], injected: false, fetched: false });
+    expect(reached).toEqual({ node: [], markup: false, script: false, network: false });
   });
 });
 

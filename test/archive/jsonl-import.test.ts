@@ -1,17 +1,12 @@
 import { expect, test, vi } from 'vitest';
 import { importJsonl } from '../../main/archive/jsonl-import.ts';
-import { checkPure } from '../../main/archive/signature-check.ts';
 import type { WritableDatabase } from '../../main/database/database-file.ts';
 import type { ImportReport, SignedEvent } from '../../preload/contract.ts';
+import { pureVerifier } from '../fixtures/pure-verifier.ts';
 import { openScratchDatabase } from '../fixtures/scratch-database.ts';
 import { buildEvent, buildHistory } from '../relays/event-builder.ts';
 import { withBadSignature, withChangedContent } from '../relays/behaviours/corruption.ts';
 import { readAll } from './archive-rig.ts';
-
-const pureVerifier = {
-  verify: (events: readonly SignedEvent[]) => Promise.resolve(events.map(checkPure)),
-  close: () => Promise.resolve(),
-};
 
 /** Takes a signature for valid when its text does not begin with "bad". */
 const quickVerifier = {

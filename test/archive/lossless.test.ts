@@ -3,18 +3,12 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { readArchivedEvent, summarizeArchive } from '../../main/archive/event-reader.ts';
 import { importJsonl } from '../../main/archive/jsonl-import.ts';
-import { checkPure } from '../../main/archive/signature-check.ts';
 import { computeEventId } from '../../main/nostr/event-id.ts';
-import type { SignedEvent } from '../../preload/contract.ts';
+import { pureVerifier } from '../fixtures/pure-verifier.ts';
 import { openScratchDatabase } from '../fixtures/scratch-database.ts';
 import { alice, bob, buildEvent } from '../relays/event-builder.ts';
 import { archive, inOrder, readAll } from './archive-rig.ts';
 import { anyEvent, HARD_TEXTS, signLong } from './event-texts.ts';
-
-const pureVerifier = {
-  verify: (events: readonly SignedEvent[]) => Promise.resolve(events.map(checkPure)),
-  close: () => Promise.resolve(),
-};
 
 test.each(HARD_TEXTS.map((text) => [JSON.stringify(text), text]))(
   'the text %s comes back with its ID',

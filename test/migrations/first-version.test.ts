@@ -1,7 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3';
-import { Kysely } from 'kysely';
+import { Kysely, SqliteDialect } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
-import { HoldfastDialect } from '../../main/database/kysely-dialect.ts';
 import { firstVersion } from '../../migrations/0001-first-version.ts';
 import { describeSchema } from './describe-schema.ts';
 
@@ -57,7 +56,7 @@ const FIRST_VERSION: Record<string, string[]> = {
 
 test('migration 1 makes exactly the tables of the first version, column by column', async () => {
   const connection = new BetterSqlite3(':memory:');
-  const db = new Kysely<unknown>({ dialect: new HoldfastDialect({ database: connection }) });
+  const db = new Kysely<unknown>({ dialect: new SqliteDialect({ database: connection }) });
   onTestFinished(() => db.destroy());
 
   await firstVersion.up(db);

@@ -46,12 +46,8 @@ function readArguments(): { data: string | undefined; demo: boolean } {
 
 /** Makes the directory that this start uses; a demo has one of its own that goes away with it. */
 function prepareDataDirectory(data: string | undefined, demo: boolean): string {
-  if (demo) {
-    const directory = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
-    process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }));
-    return directory;
-  }
-  const directory = dataDirectory(data);
+  const directory = demo ? mkdtempSync(join(tmpdir(), 'holdfast-demo-')) : dataDirectory(data);
+  if (demo) process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }));
   try {
     createDirectory(join(directory, 'desktop'));
   } catch (error) {

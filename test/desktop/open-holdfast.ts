@@ -49,7 +49,13 @@ export const whyNot: string | null = chromiumPath === null ? 'there is no Chromi
 /** Opens the built application. Rejects with its own words when it does not start. */
 export async function openHoldfast(options: OpenOptions = {}): Promise<OpenHoldfast> {
   const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'holdfast-test-')));
-  const opened = await open(options, dataDirectory);
+  const discard = async (): Promise<void> => {
+    if (options.dataDirectory === undefined) await rm(dataDirectory, { recursive: true, force: true, maxRetries: 3 });
+  };
+  const opened = await open(options, dataDirectory).catch(async (error: unknown) => {
+    await discard();
+    throw error;
+  });
   const { page } = opened;
   page.setDefaultTimeout(ACTION_MS);
   await page.emulateMedia({ colorScheme: options.theme ?? 'light', reducedMotion: 'reduce' });
@@ -68,7 +74,7 @@ export async function openHoldfast(options: OpenOptions = {}): Promise<OpenHoldf
     close() {
       closing ??= (async () => {
         const code = await opened.close();
-        if (options.dataDirectory === undefined) await rm(dataDirectory, { recursive: true, force: true });
+        await discard();
         return code;
       })();
       return closing;

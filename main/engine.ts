@@ -9,6 +9,7 @@ import { openDatabase, openDatabaseForReading, type OpenDatabase } from './datab
 import type { Engine, EngineOptions } from './engine-api.ts';
 import { ChangeBus } from './engine/change-bus.ts';
 import { accountMethods, accountTopic } from './engine/account-methods.ts';
+import { archiver } from './engine/archiver.ts';
 import { requireOwner, type EngineParts } from './engine/engine-parts.ts';
 import { coverageMethods, coverageTopic } from './engine/coverage-methods.ts';
 import { fetchMethods } from './engine/fetch-methods.ts';
@@ -90,7 +91,7 @@ async function compose(
     },
     importLines: async (lines, onProgress) => {
       requireOwner(parts);
-      const report = await importJsonl(lines, { db, verifier, now: () => nowSeconds(clock), onProgress });
+      const report = await importJsonl(lines, { store: archiver(parts), verifier, onProgress });
       changes.tell('accounts', 'coverage');
       return report;
     },

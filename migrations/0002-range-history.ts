@@ -74,19 +74,14 @@ async function createArchive(db: Kysely<unknown>): Promise<void> {
   ) strict`.execute(db);
   await sql`create index events_by_author_and_time on events (author, created_at)`.execute(db);
   await sql`create index events_by_time on events (created_at)`.execute(db);
+  // Relay lists (NIP-65) are few among many events, and all versions of an account's list are looked up at once.
+  await sql`create index relay_lists on events (author) where kind = 10002`.execute(db);
   // The first value of every single-letter tag; 64 hex characters are stored as 32 bytes.
   await sql`create table event_tags (
     name text not null,
     value any not null,
     event_ref integer not null references events(ref),
     primary key (name, value, event_ref)
-  ) strict, without rowid`.execute(db);
-  // Relay lists (NIP-65) as they were found; the newest by created_at, then lowest ID, is the published one.
-  await sql`create table nip65_versions (
-    account_id integer not null references accounts(id),
-    event_ref integer not null references events(ref),
-    seen_at integer not null,
-    primary key (account_id, event_ref)
   ) strict, without rowid`.execute(db);
   await sql`create table settings (
     name text primary key,

@@ -14,7 +14,7 @@ export interface StoredBatch {
 
 /** Whole groups go in by one prepared statement, what is left over row by row by another. */
 const ROWS_PER_INSERT = 50;
-const COLUMNS = ['ref', 'author', 'kind', 'created_at', 'sig', 'tags', 'content', 'first_seen_at'];
+const COLUMNS = ['ref', 'author', 'kind', 'created_at', 'sig', 'tags', 'content', 'first_seen_at', 'sequence'];
 
 /**
  * Archives verified events in the transaction of their evidence; an event that is there already stays as it is. The
@@ -89,7 +89,8 @@ async function insertBodies(
   authors: Map<string, number>,
   firstSeenAt: number,
 ): Promise<void> {
-  const rows = fresh.map(({ ref, event }) => [
+  const firstSequence = await takeSequence(trx, fresh.length);
+  const rows = fresh.map(({ ref, event }, index) => [
     ref,
     refOf(authors, event.pubkey),
     event.kind,
@@ -98,12 +99,23 @@ async function insertBodies(
     JSON.stringify(event.tags),
     contentToColumn(event.content),
     firstSeenAt,
+    firstSequence + index,
   ]);
   const whole = rows.length - (rows.length % ROWS_PER_INSERT);
   for (let start = 0; start < whole; start += ROWS_PER_INSERT) {
     await trx.executeQuery(CompiledQuery.raw(insertOfMany, rows.slice(start, start + ROWS_PER_INSERT).flat()));
   }
   for (const row of rows.slice(whole)) await trx.executeQuery(CompiledQuery.raw(insertOfOne, row));
+}
+
+/** The next numbers in the order of archiving; returns the first of `count`. */
+async function takeSequence(trx: Transaction<Tables>, count: number): Promise<number> {
+  const { last } = await trx
+    .updateTable('archive_sequence')
+    .set((eb) => ({ last: eb('last', '+', count) }))
+    .returning('last')
+    .executeTakeFirstOrThrow();
+  return last - count + 1;
 }
 
 /** The text is made once: composing hundreds of values for every page would cost more than inserting them. */

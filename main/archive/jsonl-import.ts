@@ -1,8 +1,7 @@
 import type { ImportReport, SignedEvent } from '../../preload/contract.ts';
-import type { WritableDatabase } from '../database/database-file.ts';
 import { readSignedEvent } from '../nostr/signed-event.ts';
 import type { EventVerifier } from './event-verifier.ts';
-import { storeEvents } from './event-store.ts';
+import type { StoredBatch } from './event-store.ts';
 
 const BATCH_LINES = 500;
 /** A batch of long lines goes earlier, so that memory stays small. */
@@ -10,10 +9,9 @@ const BATCH_CHARACTERS = 8 * 1024 * 1024;
 const LISTED_PROBLEMS = 1000;
 
 export interface JsonlImportOptions {
-  db: WritableDatabase;
+  /** Archives events that were checked, in one transaction. */
+  store: (events: readonly SignedEvent[]) => Promise<StoredBatch>;
   verifier: EventVerifier;
-  /** Unix seconds. */
-  now: () => number;
   onProgress?: ((report: ImportReport) => void) | undefined;
 }
 
@@ -64,7 +62,7 @@ function parseLine(text: string): SignedEvent | string {
 async function archiveBatch(
   batch: readonly { line: number; event: SignedEvent }[],
   report: ImportReport,
-  { db, verifier, now, onProgress }: JsonlImportOptions,
+  { store, verifier, onProgress }: JsonlImportOptions,
 ): Promise<void> {
   if (batch.length === 0) return;
   const verdicts = await verifier.verify(batch.map(({ event }) => event));
@@ -75,7 +73,7 @@ async function archiveBatch(
     else if (verdict === 'wrong-id') addProblem(report, line, 'has an ID that does not belong to its text');
     else addProblem(report, line, 'has a signature that does not hold');
   });
-  const stored = await db.transaction().execute((trx) => storeEvents(trx, good, now()));
+  const stored = await store(good);
   report.newlyArchived += stored.newlyArchived.size;
   report.alreadyArchived += good.length - stored.newlyArchived.size;
   onProgress?.(report);

@@ -1,10 +1,12 @@
 import { sql, type Transaction } from 'kysely';
 import type { QueryEnding, RangeStatus, SignedEvent } from '../../preload/contract.ts';
-import { storeEvents } from '../archive/event-store.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
 import type { Tables } from '../database/tables.ts';
 import type { RelayFilter } from '../relays/relay-query.ts';
-import { advanceFetchState } from './fetch-state.ts';
+import { archiveEvents } from './archive-events.ts';
+import { completeWalk } from './complete-walk.ts';
+import { observePresent } from './observe-presence.ts';
+import { addKinds } from './record-reconciliation.ts';
 import type { Attempt, Range } from './range-history.ts';
 import type { WalkCheckpoint } from './walk-checkpoint.ts';
 
@@ -29,6 +31,8 @@ export interface PageRecord {
 export interface PageOutcome {
   cursor: number | null;
   checkpoint: WalkCheckpoint;
+  /** The seconds, both inclusive, that the walk is done with by this page; `from: null` is Beginning. Null: none. */
+  covered: { from: number | null; until: number } | null;
   /** Set when the attempt ends with this page. */
   end: { status: Exclude<RangeStatus, 'active'>; reason: string } | null;
   /** The query's ending when judging the page changes it (a full, repeating second is `unpageable`). */
@@ -54,29 +58,35 @@ export async function recordPage<O extends PageOutcome>(
   decide: (unique: number) => O,
 ): Promise<RecordedPage<O>> {
   return db.transaction().execute(async (trx) => {
-    const completedAt = Math.floor(page.completedAtMs / 1000);
-    const stored = await storeEvents(trx, page.events, completedAt);
+    // A clock set back meanwhile must not make an answer older than its question.
+    const completedAtMs = Math.max(page.sentAtMs, page.completedAtMs);
+    const completedAt = Math.floor(completedAtMs / 1000);
+    const stored = await archiveEvents(trx, page.events, completedAt);
     const fresh = await unknownToWalk(trx, page, stored.refs);
     const outcome = decide(fresh.length);
     const query = await trx
       .insertInto('queries')
       .values({
         attempt_id: page.attempt.id,
+        walk_id: page.attempt.walkId,
         type: 'REQ',
         request: JSON.stringify(page.request),
         sent_at_ms: page.sentAtMs,
-        // A clock set back meanwhile must not make an answer older than its question.
-        completed_at_ms: Math.max(page.sentAtMs, page.completedAtMs),
+        completed_at_ms: completedAtMs,
         ending: outcome.ending ?? page.ending,
         message: page.message,
         received: page.received,
         valid: page.events.length,
         unique_count: fresh.length,
         new_count: stored.newlyArchived.size,
+        covered_from: outcome.covered?.from ?? null,
+        covered_until: outcome.covered?.until ?? null,
       })
       .returning('id')
       .executeTakeFirstOrThrow();
     await addEvidence(trx, page.attempt.walkId, query.id, fresh);
+    const refs = fresh.map(({ ref }) => ref);
+    await observePresent(trx, { relayId: page.range.relayId, queryId: query.id, observedAtMs: completedAtMs, refs });
     await trx
       .updateTable('attempts')
       .set((eb) => ({
@@ -88,13 +98,10 @@ export async function recordPage<O extends PageOutcome>(
         newly_archived: eb('newly_archived', '+', stored.newlyArchived.size),
         cursor: outcome.cursor,
         checkpoint: JSON.stringify(outcome.checkpoint),
-        ...(outcome.end === null
-          ? {}
-          : { status: outcome.end.status, reason: outcome.end.reason, completed_at: completedAt }),
       }))
       .where('id', '=', page.attempt.id)
       .execute();
-    if (outcome.end?.status === 'complete') await advanceFetchState(trx, page.range, completedAt);
+    if (outcome.end !== null) await completeWalk(trx, page.range, page.attempt, outcome.end, completedAtMs);
     return { outcome, unique: fresh.length, newlyArchived: stored.newlyArchived.size };
   });
 }
@@ -133,7 +140,9 @@ async function addEvidence(
     select ${walkId}, value, ${queryId} from json_each(${JSON.stringify(fresh.map(({ ref }) => ref))})`.execute(trx);
   const byKind = new Map<number, number>();
   for (const { kind } of fresh) byKind.set(kind, (byKind.get(kind) ?? 0) + 1);
-  await sql`insert into walk_kinds (walk_id, kind, found)
-    select ${walkId}, value ->> 0, value ->> 1 from json_each(${JSON.stringify([...byKind])}) where true
-    on conflict do update set found = found + excluded.found`.execute(trx);
+  await addKinds(
+    trx,
+    walkId,
+    [...byKind].map(([kind, found]) => ({ kind, found })),
+  );
 }

@@ -13,15 +13,18 @@ export interface Tables {
   authors: AuthorsTable;
   events: EventsTable;
   event_tags: { name: string; value: string | Buffer; event_ref: number };
-  nip65_versions: { account_id: number; event_ref: number; seen_at: number };
   settings: { name: string; value: string };
   runs: RunsTable;
   ranges: RangesTable;
   attempts: AttemptsTable;
   queries: QueriesTable;
-  evidence: { walk_id: number; event_ref: number; query_id: number };
+  evidence: { walk_id: number; event_ref: number; query_id: number; present: Generated<number> };
   walk_kinds: { walk_id: number; kind: number; found: number };
   fetch_state: FetchStateTable;
+  archive_sequence: { only_row: number; last: number };
+  kind_probes: { relay_id: number; kind: number; refused: number; query_id: number };
+  inventories: InventoriesTable;
+  presence: PresenceTable;
 }
 
 interface AccountsTable {
@@ -49,6 +52,8 @@ interface RelaysTable {
   url: string;
   observed_cap: number | null;
   accepted_limit: number | null;
+  negentropy: Generated<string | null>;
+  negentropy_until_ms: Generated<number | null>;
 }
 
 interface AuthorsTable {
@@ -68,6 +73,7 @@ interface EventsTable {
   tags: string;
   content: string | Buffer;
   first_seen_at: number;
+  sequence: Generated<number>;
 }
 
 interface RunsTable {
@@ -130,6 +136,10 @@ interface QueriesTable {
   valid: number;
   unique_count: number;
   new_count: number;
+  walk_id: number;
+  covered_from: Generated<number | null>;
+  covered_until: Generated<number | null>;
+  compared_up_to: Generated<number | null>;
 }
 
 interface FetchStateTable {
@@ -137,4 +147,23 @@ interface FetchStateTable {
   relay_id: number;
   history_complete: number;
   forward_boundary: number | null;
+}
+
+interface InventoriesTable {
+  walk_id: number;
+  account_id: number;
+  relay_id: number;
+  covered_from: number | null;
+  covered_until: number;
+  first_observed_at_ms: number;
+  last_observed_at_ms: number;
+}
+
+interface PresenceTable {
+  relay_id: number;
+  event_ref: number;
+  present: number;
+  observed_at_ms: number;
+  query_id: number;
+  kind: number | null;
 }

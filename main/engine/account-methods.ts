@@ -10,7 +10,7 @@ import {
   type Account,
 } from '../accounts/account-store.ts';
 import { lookUpRelayLists } from '../accounts/relay-list-discovery.ts';
-import { keepRelayLists, readRelayLists } from '../accounts/relay-list-history.ts';
+import { readRelayLists } from '../accounts/relay-list-history.ts';
 import { isNewerVersion, readRelayList } from '../accounts/relay-list.ts';
 import { readAccountSummary } from '../coverage/account-summary.ts';
 import type { ServiceTable, TopicSource } from '../ipc/service-table.ts';
@@ -18,6 +18,7 @@ import { nowSeconds } from '../platform/clock.ts';
 import { Fault } from '../platform/fault.ts';
 import { relayKeyOrNull } from '../relays/relay-key.ts';
 import { readSettings } from '../settings/settings-store.ts';
+import { archiver } from './archiver.ts';
 import { requireOwner, type EngineParts } from './engine-parts.ts';
 
 type AccountMethods = Pick<
@@ -57,7 +58,7 @@ export function accountMethods(parts: EngineParts): AccountMethods {
       await setAccountRelays(db, (await readAccount(db, account)).id, relays);
       return changed(account);
     },
-    'accounts.publishedLists': async ({ account }) => readRelayLists(db, (await readAccount(db, account)).id),
+    'accounts.publishedLists': async ({ account }) => readRelayLists(db, (await readAccount(db, account)).pubkey),
     'accounts.discover': async ({ account }) => {
       requireOwner(parts);
       const list = await discover(parts, await readAccount(db, account));
@@ -100,8 +101,8 @@ async function add(parts: EngineParts, args: Parameters<ServiceTable['accounts.a
   const { events } = await lookUpRelayLists(relays, verifier, key.pubkey, [...key.relays, ...indexRelays]);
   const [newest] = events.toSorted((a, b) => (isNewerVersion(a, b) ? -1 : 1));
   const list = newest === undefined ? hintsAsExtraSources(key.relays) : readRelayList(newest);
-  const account = await addAccount(db, { pubkey: key.pubkey, label, relays: list, createdAt });
-  await keepRelayLists(db, account.id, events, createdAt);
+  await addAccount(db, { pubkey: key.pubkey, label, relays: list, createdAt });
+  await archiver(parts)(events);
 }
 
 async function refuseKnown({ db }: EngineParts, pubkey: string): Promise<void> {
@@ -128,18 +129,18 @@ function hintsAsExtraSources(urls: readonly string[]): AccountRelay[] {
 
 /** Asks index relays and the account's own relays; every version found is kept. Null when relays answered and none has a list. */
 async function discover(parts: EngineParts, account: Account): Promise<PublishedRelayList | null> {
-  const { db, relays, verifier, clock } = parts;
+  const { db, relays, verifier } = parts;
   const { indexRelays } = await readSettings(db);
   const own = (await readAccountRelays(db, account.id)).map(({ url }) => url);
   const { events } = await lookUpRelayLists(relays, verifier, account.pubkey, [...indexRelays, ...own]);
-  await keepRelayLists(db, account.id, events, nowSeconds(clock));
-  return (await readRelayLists(db, account.id))[0] ?? null;
+  await archiver(parts)(events);
+  return (await readRelayLists(db, account.pubkey))[0] ?? null;
 }
 
 /** The local read/write list becomes the newest published one; extra sources stay extra sources. */
 async function resetRelays(parts: EngineParts, account: Account): Promise<void> {
   const { db } = parts;
-  let [published] = await readRelayLists(db, account.id);
+  let [published] = await readRelayLists(db, account.pubkey);
   published ??= (await discover(parts, account)) ?? undefined;
   if (published === undefined) {
     throw new Fault(

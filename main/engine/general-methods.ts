@@ -3,10 +3,10 @@ import type { ArchivedEvent } from '../../preload/contract.ts';
 import { readArchivedEvent } from '../archive/event-reader.ts';
 import { importJsonl } from '../archive/jsonl-import.ts';
 import type { ServiceTable, TopicSource } from '../ipc/service-table.ts';
-import { nowSeconds } from '../platform/clock.ts';
 import { Fault } from '../platform/fault.ts';
 import { readSettings, writeSettings } from '../settings/settings-store.ts';
 import { readEventReference } from './event-reference.ts';
+import { archiver } from './archiver.ts';
 import { requireOwner, type EngineParts } from './engine-parts.ts';
 
 type GeneralMethods = Pick<
@@ -16,7 +16,7 @@ type GeneralMethods = Pick<
 
 /** The contract's methods that belong to no account. */
 export function generalMethods(parts: EngineParts): GeneralMethods {
-  const { options, db, verifier, clock, changes, relays } = parts;
+  const { options, db, verifier, changes, relays } = parts;
   return {
     'application.info': () =>
       Promise.resolve({
@@ -30,7 +30,7 @@ export function generalMethods(parts: EngineParts): GeneralMethods {
       Promise.reject(new Fault('unknown-method', 'This interface cannot open addresses outside; use the link itself.')),
     'archive.import': async ({ lines }) => {
       requireOwner(parts);
-      const report = await importJsonl(lines.split('\n'), { db, verifier, now: () => nowSeconds(clock) });
+      const report = await importJsonl(lines.split('\n'), { store: archiver(parts), verifier });
       changes.tell('accounts', 'coverage');
       return report;
     },

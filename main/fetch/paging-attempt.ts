@@ -135,6 +135,7 @@ class PagingAttempt {
     const recorded = await recordPage(db, this.#record(request, outcome, page), (unique) => ({
       cursor: this.#state.cursor,
       checkpoint: toCheckpoint(this.#state, false),
+      covered: null,
       end: next.type === 'stop' ? { status: this.#unfinishedStatus(unique), reason: next.reason } : null,
     }));
     this.#found += recorded.unique;
@@ -192,10 +193,22 @@ function outcomeOf(state: WalkState, answer: PageAnswer, range: Range, hints: Pa
   const outcome: PageOutcome = {
     cursor: decision.state.cursor,
     checkpoint: toCheckpoint(decision.state, unpageable),
+    covered: coveredBy(state, decision, range),
     end: endOf(decision),
     ...(newlySaturated && state.probing === null ? { ending: 'unpageable' as const } : {}),
   };
   return { ...outcome, decision };
+}
+
+/**
+ * The seconds a finished page leaves nothing open in: from the cursor it was asked at down to just above the second where
+ * the walk stands now, or to the edge of the range at the end.
+ */
+function coveredBy(before: WalkState, decision: ReturnType<typeof judgePage>, range: Range): PageOutcome['covered'] {
+  if (decision.type === 'stop') return null;
+  if (decision.type === 'end') return { from: range.since, until: before.cursor };
+  const from = decision.state.cursor + 1;
+  return from > before.cursor ? null : { from, until: before.cursor };
 }
 
 function endOf(decision: ReturnType<typeof judgePage>): PageOutcome['end'] {

@@ -6,7 +6,7 @@ import { pureVerifier } from '../fixtures/pure-verifier.ts';
 import { openScratchDatabase } from '../fixtures/scratch-database.ts';
 import { buildEvent, buildHistory } from '../relays/event-builder.ts';
 import { withBadSignature, withChangedContent } from '../relays/behaviours/corruption.ts';
-import { readAll } from './archive-rig.ts';
+import { archive, readAll } from './archive-rig.ts';
 
 /** Takes a signature for valid when its text does not begin with "bad". */
 const quickVerifier = {
@@ -18,7 +18,7 @@ const quickVerifier = {
 };
 
 function importInto(db: WritableDatabase, lines: Iterable<string>, verifier = pureVerifier): Promise<ImportReport> {
-  return importJsonl(lines, { db, verifier, now: () => 1_700_000_000 });
+  return importJsonl(lines, { store: (events) => archive(db, events), verifier });
 }
 
 test('good lines are archived, bad ones reported by number and reason', async () => {
@@ -121,7 +121,11 @@ test('a long file is read as it is archived, never all at once', async () => {
     }
   }
 
-  const report = await importJsonl(lines(), { db, verifier: quickVerifier, now: () => 1, onProgress });
+  const report = await importJsonl(lines(), {
+    store: (events) => archive(db, events),
+    verifier: quickVerifier,
+    onProgress,
+  });
 
   expect(report.newlyArchived).toBe(2500);
   expect(onProgress).toHaveBeenCalledTimes(5);
@@ -144,7 +148,7 @@ test('long lines are archived before many of them fill the memory', async () => 
       yield JSON.stringify({ ...template, id: index.toString(16).padStart(64, '0') });
   }
 
-  await importJsonl(lines(), { db, verifier, now: () => 1 });
+  await importJsonl(lines(), { store: (events) => archive(db, events), verifier });
 
   expect(Math.max(...sizes)).toBeLessThanOrEqual(8);
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(20);

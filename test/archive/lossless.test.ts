@@ -5,6 +5,7 @@ import { readArchivedEvent, summarizeArchive } from '../../main/archive/event-re
 import { importJsonl } from '../../main/archive/jsonl-import.ts';
 import { computeEventId } from '../../main/nostr/event-id.ts';
 import { pureVerifier } from '../fixtures/pure-verifier.ts';
+import type { SignedEvent } from '../../preload/contract.ts';
 import { openScratchDatabase } from '../fixtures/scratch-database.ts';
 import { alice, bob, buildEvent } from '../relays/event-builder.ts';
 import { archive, inOrder, readAll } from './archive-rig.ts';
@@ -75,7 +76,7 @@ test('an export imported into a second archive gives the same archive', async ()
   await archive(first.db, events);
 
   const lines = (await readAll(first.db)).map((event) => JSON.stringify(event));
-  const report = await importJsonl(lines, { db: second.db, verifier: pureVerifier, now: () => 1_700_000_000 });
+  const report = await importJsonl(lines, { store: (good) => archive(second.db, good), verifier: pureVerifier });
 
   expect(report).toMatchObject({ read: lines.length, newlyArchived: lines.length, alreadyArchived: 0, bad: 0 });
   expect((await readAll(second.db)).map((event) => JSON.stringify(event))).toEqual(lines);

@@ -1,0 +1,24 @@
+import { sql, type RawBuilder } from 'kysely';
+
+/**
+ * Later evidence about the same relay and event wins, by the completion time of its query (design §3.6). Of two at the
+ * same millisecond the positive one wins, then the later query, so that the outcome does not depend on the order of
+ * writing.
+ */
+export const LATER_WINS: RawBuilder<unknown> = sql`on conflict do update set
+  present = excluded.present, observed_at_ms = excluded.observed_at_ms, query_id = excluded.query_id,
+  kind = coalesce(excluded.kind, kind)
+  where (excluded.observed_at_ms, excluded.present, excluded.query_id) > (observed_at_ms, presence.present, presence.query_id)`;
+
+/**
+ * Kinds that relays leave out of answers to readers who have not authenticated: direct messages and gift wraps by the
+ * default of a common relay, and every kind that this relay refused when it was asked for alone (design §3.3). What
+ * is missing of them says nothing.
+ *
+ * @param relay an SQL expression for the relay's number.
+ * @param kind an SQL expression for the kind.
+ */
+export function concludesAbout(relay: RawBuilder<unknown>, kind: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`(${kind} not in (4, 1059) and not exists (
+    select 1 from kind_probes where kind_probes.relay_id = ${relay} and kind_probes.kind = ${kind} and kind_probes.refused = 1))`;
+}

@@ -56,7 +56,11 @@ export class CoverageRig {
   }
 
   static async open(): Promise<CoverageRig> {
-    const { db } = await openScratchDatabase();
+    return CoverageRig.over((await openScratchDatabase()).db);
+  }
+
+  /** On a database of the test's own, which has no account yet. */
+  static async over(db: WritableDatabase): Promise<CoverageRig> {
     const account = await addAccount(db, { pubkey: alice.pubkey, label: null, relays: ROLES, createdAt: START });
     const relays = await readAccountRelays(db, account.id);
     return new CoverageRig(

@@ -12,8 +12,8 @@ export interface StoredBatch {
   newlyArchived: Set<number>;
 }
 
-/** Whole groups go in by one prepared statement, what is left over row by row by another. */
-const ROWS_PER_INSERT = 50;
+/** Bodies go in by as few prepared statements as these sizes allow: composing one for each page would cost more. */
+const ROWS_PER_INSERT = [64, 16, 4, 1];
 const COLUMNS = ['ref', 'author', 'kind', 'created_at', 'sig', 'tags', 'content', 'first_seen_at', 'sequence'];
 
 /**
@@ -101,11 +101,12 @@ async function insertBodies(
     firstSeenAt,
     firstSequence + index,
   ]);
-  const whole = rows.length - (rows.length % ROWS_PER_INSERT);
-  for (let start = 0; start < whole; start += ROWS_PER_INSERT) {
-    await trx.executeQuery(CompiledQuery.raw(insertOfMany, rows.slice(start, start + ROWS_PER_INSERT).flat()));
+  let start = 0;
+  for (const { rows: size, text } of insertStatements) {
+    for (; rows.length - start >= size; start += size) {
+      await trx.executeQuery(CompiledQuery.raw(text, rows.slice(start, start + size).flat()));
+    }
   }
-  for (const row of rows.slice(whole)) await trx.executeQuery(CompiledQuery.raw(insertOfOne, row));
 }
 
 /** The next numbers in the order of archiving; returns the first of `count`. */
@@ -118,13 +119,11 @@ async function takeSequence(trx: Transaction<Tables>, count: number): Promise<nu
   return last - count + 1;
 }
 
-/** The text is made once: composing hundreds of values for every page would cost more than inserting them. */
-function insertStatement(rows: number): string {
+const insertStatements = ROWS_PER_INSERT.map((rows) => {
   const row = `(${COLUMNS.map(() => '?').join(', ')})`;
-  return `insert into events (${COLUMNS.join(', ')}) values ${Array.from({ length: rows }, () => row).join(', ')}`;
-}
-const insertOfMany = insertStatement(ROWS_PER_INSERT);
-const insertOfOne = insertStatement(1);
+  const values = Array.from({ length: rows }, () => row).join(', ');
+  return { rows, text: `insert into events (${COLUMNS.join(', ')}) values ${values}` };
+});
 
 async function insertTags(trx: Transaction<Tables>, fresh: readonly FreshEvent[]): Promise<void> {
   const rows = fresh.flatMap(({ ref, event }) =>

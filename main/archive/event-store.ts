@@ -1,8 +1,9 @@
-import { CompiledQuery, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { SignedEvent } from '../../preload/contract.ts';
 import type { Tables } from '../database/tables.ts';
 import { contentToColumn } from './event-columns.ts';
 import { indexedTags } from './indexed-tags.ts';
+import { RowInsertion } from './row-insertion.ts';
 
 /** What archiving a batch did. */
 export interface StoredBatch {
@@ -12,9 +13,18 @@ export interface StoredBatch {
   newlyArchived: Set<number>;
 }
 
-/** Bodies go in by as few prepared statements as these sizes allow: composing one for each page would cost more. */
-const ROWS_PER_INSERT = [64, 16, 4, 1];
-const COLUMNS = ['ref', 'author', 'kind', 'created_at', 'sig', 'tags', 'content', 'first_seen_at', 'sequence'];
+const bodyInsertion = new RowInsertion('events', [
+  'ref',
+  'author',
+  'kind',
+  'created_at',
+  'sig',
+  'tags',
+  'content',
+  'first_seen_at',
+  'sequence',
+]);
+const tagInsertion = new RowInsertion('event_tags', ['name', 'value', 'event_ref'], 'on conflict do nothing');
 
 /**
  * Archives verified events in the transaction of their evidence; an event that is there already stays as it is. The
@@ -101,12 +111,7 @@ async function insertBodies(
     firstSeenAt,
     firstSequence + index,
   ]);
-  let start = 0;
-  for (const { rows: size, text } of insertStatements) {
-    for (; rows.length - start >= size; start += size) {
-      await trx.executeQuery(CompiledQuery.raw(text, rows.slice(start, start + size).flat()));
-    }
-  }
+  await bodyInsertion.insert(trx, rows);
 }
 
 /** The next numbers in the order of archiving; returns the first of `count`. */
@@ -119,20 +124,11 @@ async function takeSequence(trx: Transaction<Tables>, count: number): Promise<nu
   return last - count + 1;
 }
 
-const insertStatements = ROWS_PER_INSERT.map((rows) => {
-  const row = `(${COLUMNS.map(() => '?').join(', ')})`;
-  const values = Array.from({ length: rows }, () => row).join(', ');
-  return { rows, text: `insert into events (${COLUMNS.join(', ')}) values ${values}` };
-});
-
 async function insertTags(trx: Transaction<Tables>, fresh: readonly FreshEvent[]): Promise<void> {
   const rows = fresh.flatMap(({ ref, event }) =>
-    indexedTags(event).map(({ name, value, isHex }) => [name, value, isHex ? 1 : 0, ref]),
+    indexedTags(event).map(({ name, value, isHex }) => [name, isHex ? Buffer.from(value, 'hex') : value, ref]),
   );
-  if (rows.length === 0) return;
-  await sql`insert into event_tags (name, value, event_ref)
-    select value ->> 0, iif(value ->> 2, unhex(value ->> 1), value ->> 1), value ->> 3
-    from json_each(${JSON.stringify(rows)}) where true on conflict do nothing`.execute(trx);
+  await tagInsertion.insert(trx, rows);
 }
 
 /** Keeps number and time span of each author's events in step with what was archived now. */

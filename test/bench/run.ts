@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { benchTable, isMet, type BenchRow } from './bench-row.ts';
 import { benchDatabaseSize } from './database-size-bench.ts';
 import { benchFetch } from './fetch-bench.ts';
+import { benchNegentropy } from './negentropy-bench.ts';
 
 const { values } = parseArgs({
   options: {
@@ -15,6 +16,7 @@ const { values } = parseArgs({
 const benches: Record<string, () => Promise<BenchRow[]>> = {
   fetch: () => benchFetch(values.quick ? { events: 10_000, rounds: 2 } : { events: 50_000, rounds: 3 }),
   size: () => benchDatabaseSize(values.quick ? 10_000 : 50_000),
+  negentropy: () => benchNegentropy(values.quick ? 5 : 21),
 };
 
 const rows: BenchRow[] = [];

@@ -16,6 +16,7 @@ import { fetchMethods } from './engine/fetch-methods.ts';
 import { generalMethods, settingsTopic } from './engine/general-methods.ts';
 import { relayHealth } from './engine/relay-health-list.ts';
 import { FetchService } from './fetch/fetch-service.ts';
+import { Reconciler } from './fetch/reconciler.ts';
 import { nowSeconds, systemClock } from './platform/clock.ts';
 import { RelayDirectory } from './relays/relay-directory.ts';
 import { readSettings } from './settings/settings-store.ts';
@@ -58,10 +59,12 @@ async function compose(
     ...(options.random === undefined ? {} : { random: options.random }),
   });
   relays.onDidChange(() => changes.tell('relays'));
+  const reconciler = new Reconciler(database.path);
   const fetch = new FetchService({
     db,
     relays,
     verifier,
+    reconciler,
     clock,
     log,
     ...(options.queryTimeoutMs === undefined ? {} : { idleTimeoutMs: options.queryTimeoutMs }),
@@ -104,6 +107,7 @@ async function compose(
     close: async () => {
       await fetch.close();
       relays.close();
+      await reconciler.close();
       await verifier.close();
       await database.close();
     },

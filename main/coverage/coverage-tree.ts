@@ -137,7 +137,7 @@ async function readRanges(
         strategy: row.strategy,
         reason: row.reason,
         saturatedSeconds: checkpoint?.saturatedSeconds ?? [],
-        resumable: isResumable({ status: row.status, checkpoint }),
+        resumable: isResumable({ ...row, checkpoint }),
         attemptCount: row.attempt_count ?? 0,
         queryCount: row.query_count ?? 0,
       },

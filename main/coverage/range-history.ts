@@ -187,8 +187,9 @@ export async function rangesOfRun(db: ReadableDatabase, runId: number): Promise<
   return pairs;
 }
 
-/** True when Resume can go on with it: unfinished, and not stuck for a reason that only another limit or strategy lifts. */
-export function isResumable(attempt: Pick<Attempt, 'status' | 'checkpoint'>): boolean {
+/** True when Resume can go on with it: bodies are missing, or it is unfinished and not stuck for a reason that only another limit or strategy lifts. */
+export function isResumable(attempt: Pick<Attempt, 'status' | 'checkpoint' | 'found' | 'fetched'>): boolean {
+  if (attempt.status === 'complete') return attempt.fetched < attempt.found;
   return (attempt.status === 'partial' || attempt.status === 'failed') && attempt.checkpoint?.unpageable !== true;
 }
 

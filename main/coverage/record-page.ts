@@ -3,12 +3,12 @@ import type { QueryEnding, RangeStatus, SignedEvent } from '../../preload/contra
 import type { WritableDatabase } from '../database/database-file.ts';
 import type { Tables } from '../database/tables.ts';
 import type { RelayFilter } from '../relays/relay-query.ts';
+import type { StoredBatch } from '../archive/event-store.ts';
 import { archiveEvents } from './archive-events.ts';
 import { completeWalk } from './complete-walk.ts';
 import { observePresent } from './observe-presence.ts';
 import { addKinds } from './record-reconciliation.ts';
 import type { Attempt, Range } from './range-history.ts';
-import type { WalkCheckpoint } from './walk-checkpoint.ts';
 
 /** One completed REQ of a walk, with everything that it established. */
 export interface PageRecord {
@@ -30,7 +30,8 @@ export interface PageRecord {
 /** Where the walk stands after the page; decided inside the transaction, from what the page brought. */
 export interface PageOutcome {
   cursor: number | null;
-  checkpoint: WalkCheckpoint;
+  /** What Resume needs besides the cursor; see `walk-checkpoint.ts` for paging. */
+  checkpoint: object;
   /** The seconds, both inclusive, that the walk is done with by this page; `from: null` is Beginning. Null: none. */
   covered: { from: number | null; until: number } | null;
   /** Set when the attempt ends with this page. */
@@ -63,6 +64,7 @@ export async function recordPage<O extends PageOutcome>(
     const completedAt = Math.floor(completedAtMs / 1000);
     const stored = await archiveEvents(trx, page.events, completedAt);
     const fresh = await unknownToWalk(trx, page, stored.refs);
+    const bodiesOfNamed = namedBefore(page, stored, fresh);
     const outcome = decide(fresh.length);
     const query = await trx
       .insertInto('queries')
@@ -84,7 +86,7 @@ export async function recordPage<O extends PageOutcome>(
       })
       .returning('id')
       .executeTakeFirstOrThrow();
-    await addEvidence(trx, page.attempt.walkId, query.id, fresh);
+    await addEvidence(trx, page.attempt.walkId, query.id, fresh, bodiesOfNamed);
     const refs = fresh.map(({ ref }) => ref);
     await observePresent(trx, { relayId: page.range.relayId, queryId: query.id, observedAtMs: completedAtMs, refs });
     await trx
@@ -92,7 +94,7 @@ export async function recordPage<O extends PageOutcome>(
       .set((eb) => ({
         pages: eb('pages', '+', 1),
         found: eb('found', '+', fresh.length),
-        fetched: eb('fetched', '+', fresh.length),
+        fetched: eb('fetched', '+', fresh.length + bodiesOfNamed.length),
         received: eb('received', '+', page.received),
         invalid: eb('invalid', '+', page.invalid),
         newly_archived: eb('newly_archived', '+', stored.newlyArchived.size),
@@ -129,17 +131,27 @@ async function unknownToWalk(
   return fresh;
 }
 
+/** Events that a NEG session of this walk had named, and whose bodies came only now: found before, fetched now. */
+function namedBefore(page: PageRecord, stored: StoredBatch, fresh: readonly FreshEvent[]): FreshEvent[] {
+  const unknown = new Set(fresh.map(({ ref }) => ref));
+  return page.events.flatMap((event) => {
+    const ref = stored.refs.get(event.id);
+    return ref !== undefined && !unknown.has(ref) && stored.newlyArchived.has(ref) ? [{ ref, kind: event.kind }] : [];
+  });
+}
+
 async function addEvidence(
   trx: Transaction<Tables>,
   walkId: number,
   queryId: number,
   fresh: readonly FreshEvent[],
+  bodiesOfNamed: readonly FreshEvent[],
 ): Promise<void> {
-  if (fresh.length === 0) return;
+  if (fresh.length + bodiesOfNamed.length === 0) return;
   await sql`insert into evidence (walk_id, event_ref, query_id)
     select ${walkId}, value, ${queryId} from json_each(${JSON.stringify(fresh.map(({ ref }) => ref))})`.execute(trx);
   const byKind = new Map<number, number>();
-  for (const { kind } of fresh) byKind.set(kind, (byKind.get(kind) ?? 0) + 1);
+  for (const { kind } of [...fresh, ...bodiesOfNamed]) byKind.set(kind, (byKind.get(kind) ?? 0) + 1);
   await addKinds(
     trx,
     walkId,

@@ -1,10 +1,9 @@
 import { sql, type Transaction } from 'kysely';
-import type { QueryEnding, RangeStatus } from '../../preload/contract.ts';
+import type { QueryEnding } from '../../preload/contract.ts';
 import { internEventIds } from '../archive/event-store.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
 import type { Tables } from '../database/tables.ts';
 import type { RelayFilter } from '../relays/relay-query.ts';
-import { completeWalk } from './complete-walk.ts';
 import { observePresent } from './observe-presence.ts';
 import { LATER_WINS } from './presence-rule.ts';
 import type { Attempt, Range } from './range-history.ts';
@@ -30,8 +29,6 @@ export interface ReconciliationRecord {
   /** IDs (hex) that were on our side and that the relay lacks; only a completed session says so. */
   localOnly: readonly string[];
   checkpoint: string;
-  /** Set when the attempt ends with this session. */
-  end: { status: Exclude<RangeStatus, 'active'>; reason: string } | null;
 }
 
 /** What a session established. */
@@ -43,8 +40,7 @@ export interface RecordedReconciliation {
 }
 
 /**
- * Commits a NEG session: query row, evidence, projection, counters, and, when the attempt ends, its status, in one
- * transaction. A session that did not complete keeps what it named and says nothing about anything else (design §3.2).
+ * Commits a NEG session: query row, evidence, projection and counters, in one transaction. A session that did not complete keeps what it named and says nothing about anything else (design §3.2).
  */
 export async function recordReconciliation(
   db: WritableDatabase,
@@ -81,7 +77,6 @@ export async function recordReconciliation(
       }))
       .where('id', '=', record.attempt.id)
       .execute();
-    if (record.end !== null) await completeWalk(trx, record.range, record.attempt, record.end, completedAtMs);
     return { common, withoutBody: fresh.total - fresh.withBody };
   });
 }

@@ -104,8 +104,7 @@ async function attemptsOfRuns(db: ReadableDatabase, runs: readonly number[]): Pr
     ranges.set(row.range_id, {
       key: row.key,
       // Another run may have gone on with the range meanwhile; then this one has nothing left to do there.
-      resumable:
-        row.latest_id === row.id && isResumable({ status: row.status, checkpoint: readCheckpoint(row.checkpoint) }),
+      resumable: row.latest_id === row.id && isResumable({ ...row, checkpoint: readCheckpoint(row.checkpoint) }),
       summary: {
         url: row.url,
         range: row.range_id,

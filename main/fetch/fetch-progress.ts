@@ -76,6 +76,31 @@ export class RelayFetchProgress {
     this.#onChange();
   }
 
+  /** IDs that the relay named and whose bodies are on their way: found, not yet fetched. */
+  addNamed(count: number): void {
+    this.#meter.add(count);
+    this.#state = { ...this.#state, found: this.#state.found + count };
+    this.#onChange();
+  }
+
+  addBodies(batch: { fetched: number; newlyArchived: number }): void {
+    const state = this.#state;
+    this.#state = {
+      ...state,
+      pages: state.pages + 1,
+      fetched: state.fetched + batch.fetched,
+      newlyArchived: state.newlyArchived + batch.newlyArchived,
+    };
+    this.#onChange();
+  }
+
+  /** A finished comparison: what both sides had is found and fetched. */
+  addCompared(common: number): void {
+    const state = this.#state;
+    this.#state = { ...state, pages: state.pages + 1, found: state.found + common, fetched: state.fetched + common };
+    this.#onChange();
+  }
+
   snapshot(): RelayProgress {
     return { ...this.#state, rate: this.#meter.perSecond() };
   }

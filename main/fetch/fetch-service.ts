@@ -25,6 +25,7 @@ import type { RelayDirectory } from '../relays/relay-directory.ts';
 import { parseRelayUrl } from '../relays/relay-key.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { RelayFetchProgress, RunFetchProgress } from './fetch-progress.ts';
+import type { Reconciler } from './reconciler.ts';
 import { fetchFromRelay, type RelayEnd, type RelayTask } from './relay-fetch.ts';
 import { runStatus } from './run-status.ts';
 
@@ -32,6 +33,7 @@ export interface FetchServiceOptions {
   db: WritableDatabase;
   relays: RelayDirectory;
   verifier: EventVerifier;
+  reconciler: Reconciler;
   clock: Clock;
   /** Called whenever progress or history may have changed. */
   onChange: (account: string) => void;
@@ -89,7 +91,6 @@ export class FetchService {
     const { db, clock } = this.#options;
     const account = await readAccount(db, request.account);
     checkPageLimit(request.pageLimit);
-    checkStrategy(request.strategy);
     const sources = chooseSources(await readAccountRelays(db, account.id), request.relays);
     this.#refuseWhileActive(account);
     const type = request.recheck ? 'recheck' : 'fetch';
@@ -102,7 +103,8 @@ export class FetchService {
       boundary,
       sources.map(({ key }) => key),
     );
-    const base = { runId, type, account, boundary, pageLimit: request.pageLimit } as const;
+    const { pageLimit, strategy } = request;
+    const base = { runId, type, account, boundary, pageLimit, strategy } as const;
     this.#launch(
       { id: runId, type, startedAt: boundary },
       account,
@@ -154,6 +156,7 @@ export class FetchService {
       account,
       boundary: range.until,
       pageLimit: limit,
+      strategy: 'auto',
       ranges: [{ range, mode: 'repeat' }],
       planned: false,
     };
@@ -247,6 +250,7 @@ export class FetchService {
           account,
           boundary: run.boundary,
           pageLimit: run.pageLimit,
+          strategy: run.strategy,
           ranges: unfinished.map(({ range }) => ({ range, mode: 'continue' as const })),
           planned: run.type === 'fetch' || (run.type === 'recheck' && own.length === 0),
         },
@@ -301,13 +305,15 @@ export class FetchService {
 
   /** A defect of ours in one relay's share must not take the others down: it is logged and shown as that share's failure. */
   async #workOnRelay(active: ActiveRun, source: Source, progress: RelayFetchProgress): Promise<RelayEnd> {
-    const { db, verifier, clock, relays, log } = this.#options;
+    const { db, verifier, reconciler, clock, relays, log } = this.#options;
     try {
       progress.enter('connecting');
       const end = await fetchFromRelay(
         {
           db,
           verifier,
+          reconciler,
+          account: active.account.pubkey,
           clock,
           progress,
           relayId: source.relayId,
@@ -388,13 +394,5 @@ function checkPageLimit(limit: number): void {
       `The page limit must be a whole number from ${SMALLEST_PAGE_LIMIT} to ${LARGEST_PAGE_LIMIT}, not ${limit}.`,
       { limit },
     );
-  }
-}
-
-function checkStrategy(strategy: StrategyChoice): void {
-  if (strategy === 'negentropy') {
-    throw new Fault('invalid-argument', 'This version fetches by paging only; use --strategy auto or paging.', {
-      strategy,
-    });
   }
 }

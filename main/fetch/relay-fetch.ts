@@ -1,4 +1,4 @@
-import type { RangeStatus, RunType } from '../../preload/contract.ts';
+import type { RangeStatus, RunType, Strategy, StrategyChoice } from '../../preload/contract.ts';
 import { readFetchState } from '../coverage/fetch-state.ts';
 import {
   beginAttempt,
@@ -11,7 +11,10 @@ import {
 import { warnRun } from '../coverage/run-history.ts';
 import { unfinishedRanges } from '../coverage/unfinished-ranges.ts';
 import { nowSeconds } from '../platform/clock.ts';
-import { runPagingAttempt, type AttemptEnd, type PagingContext } from './paging-attempt.ts';
+import { probeHiddenKinds } from './kind-probe.ts';
+import { fetchMissingBodies, runNegentropyAttempt, type ReconcilingContext } from './negentropy-attempt.ts';
+import { isWorthReconciling } from './negentropy-support.ts';
+import { runPagingAttempt, type AttemptEnd } from './paging-attempt.ts';
 import { clockWarning, planNewer, type Bounds } from './relay-plan.ts';
 
 /** One relay's share of a run. */
@@ -19,9 +22,10 @@ export interface RelayTask {
   runId: number;
   type: Extract<RunType, 'fetch' | 'recheck' | 'refetch'>;
   account: { id: number; pubkey: string };
-  /** T and the page limit as the run was begun with. */
+  /** T, the page limit and the strategy as the run was begun with. */
   boundary: number;
   pageLimit: number;
+  strategy: StrategyChoice;
   /** For refetch and Resume: exactly these ranges. For fetch and recheck on a fresh relay: empty. */
   ranges: readonly { range: Range; mode: 'continue' | 'repeat' }[];
   /** Whether, after `ranges`, the relay is brought up to T (fetch) or asked from Beginning (recheck). */
@@ -38,17 +42,17 @@ export interface RelayEnd {
  * Does one relay's share of a run, range after range. A relay that cannot be asked any further ends its share; other
  * relays do not notice. Never throws because of a relay.
  */
-export async function fetchFromRelay(context: PagingContext, task: RelayTask): Promise<RelayEnd> {
+export async function fetchFromRelay(context: ReconcilingContext, task: RelayTask): Promise<RelayEnd> {
   const share = new RelayShare(context, task);
   return share.run();
 }
 
 class RelayShare {
-  readonly #context: PagingContext;
+  readonly #context: ReconcilingContext;
   readonly #task: RelayTask;
   readonly #ends: AttemptEnd[] = [];
 
-  constructor(context: PagingContext, task: RelayTask) {
+  constructor(context: ReconcilingContext, task: RelayTask) {
     this.#context = context;
     this.#task = task;
   }
@@ -82,7 +86,14 @@ class RelayShare {
     const now = nowSeconds(this.#context.clock);
     const warning = clockWarning(state, now);
     if (warning !== null) await warnRun(db, runId, warning);
-    const bounds = planNewer(state, await rangesWithLatestAttempt(db, account.id, relayId), boundary, pageLimit, now);
+    const bounds = planNewer(
+      state,
+      await rangesWithLatestAttempt(db, account.id, relayId),
+      boundary,
+      pageLimit,
+      now,
+      await this.#mayReconcile(),
+    );
     if (bounds !== null) await this.#ask(bounds);
   }
 
@@ -97,18 +108,48 @@ class RelayShare {
   }
 
   async #attempt(range: Range, mode: 'continue' | 'repeat', prior: Attempt | null): Promise<void> {
-    // A walk is gone on with under the limit it was begun with; a checkpoint of another strategy is never reused.
-    const continued = mode === 'continue' && prior?.strategy === 'paging';
-    const attempt = await beginAttempt(this.#context.db, {
+    this.#ends.push(await this.#work(range, mode, prior));
+    if (!this.#isLost()) await probeHiddenKinds(this.#context, range);
+  }
+
+  /**
+   * NIP-77 where it works, else paging, without an error (design §5). A walk by pages that was interrupted is gone on
+   * with by pages, from its cursor and under its limit; a checkpoint of one strategy is never read as another's.
+   */
+  async #work(range: Range, mode: 'continue' | 'repeat', prior: Attempt | null): Promise<AttemptEnd> {
+    if (mode === 'continue' && prior !== null) {
+      if (prior.strategy === 'negentropy' && prior.status === 'complete') {
+        return fetchMissingBodies(this.#context, range, await this.#begin(range, 'negentropy', prior, true));
+      }
+      if (prior.strategy === 'paging' && prior.cursor !== null) {
+        return runPagingAttempt(this.#context, range, await this.#begin(range, 'paging', prior, true));
+      }
+    }
+    if (!(await this.#mayReconcile())) {
+      return runPagingAttempt(this.#context, range, await this.#begin(range, 'paging', prior, false));
+    }
+    const comparison = await this.#begin(range, 'negentropy', prior, false);
+    const end = await runNegentropyAttempt(this.#context, range, comparison);
+    if (!end.fallBack || this.#task.strategy === 'negentropy') return end;
+    return runPagingAttempt(this.#context, range, await this.#begin(range, 'paging', comparison, false));
+  }
+
+  #begin(range: Range, strategy: Strategy, prior: Attempt | null, continued: boolean): Promise<Attempt> {
+    return beginAttempt(this.#context.db, {
       rangeId: range.id,
       runId: this.#task.runId,
-      strategy: 'paging',
-      pageLimit: continued ? prior.pageLimit : this.#task.pageLimit,
+      strategy,
+      pageLimit: continued && prior !== null ? prior.pageLimit : this.#task.pageLimit,
       startedAt: nowSeconds(this.#context.clock),
       prior,
       continued,
     });
-    this.#ends.push(await runPagingAttempt(this.#context, range, attempt));
+  }
+
+  async #mayReconcile(): Promise<boolean> {
+    const { db, relayId, clock } = this.#context;
+    if (this.#task.strategy !== 'auto') return this.#task.strategy === 'negentropy';
+    return isWorthReconciling(db, relayId, clock.nowMs());
   }
 
   #isLost(): boolean {

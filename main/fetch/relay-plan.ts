@@ -19,6 +19,7 @@ export interface Bounds {
  *
  * @param boundary T of the run; on Resume it lies in the past.
  * @param now what the clock says, Unix seconds.
+ * @param mayReconcile whether NIP-77 is going to be tried: it gets past seconds that no page can carry.
  * @returns null when nothing newer remains to be asked.
  */
 export function planNewer(
@@ -27,13 +28,14 @@ export function planNewer(
   boundary: number,
   pageLimit: number,
   now: number,
+  mayReconcile: boolean,
 ): Bounds | null {
   if (state.historyComplete && state.forwardBoundary !== null) {
     if (clockWentBack(state, now)) return { since: null, until: boundary };
     const since = state.forwardBoundary - OVERLAP_SECONDS;
     return since > boundary ? null : { since, until: boundary };
   }
-  const reach = reachOfUnfinishedHistory(ranges, pageLimit);
+  const reach = reachOfUnfinishedHistory(ranges, mayReconcile ? Number.POSITIVE_INFINITY : pageLimit);
   if (reach === null) return { since: null, until: boundary };
   return reach >= boundary ? null : { since: reach - OVERLAP_SECONDS, until: boundary };
 }

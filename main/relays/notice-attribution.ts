@@ -32,8 +32,9 @@ export function attributeNotice(
 
   const unanswered = requests.filter((request) => request.frames === 0);
   const sessions = unanswered.filter((request) => request.kind === 'negentropy');
-  if (sessions.length === 1 && mentionsNegentropy(text)) {
-    return about(sessions[0] ?? null);
+  if (mentionsNegentropy(text)) {
+    // Without a session it is a late word about one that ended: never about a REQ.
+    return about(sessions.length === 1 ? (sessions[0] ?? null) : null);
   }
   if (meaning === 'chatter') {
     return about(null);

@@ -88,7 +88,8 @@ export class OpenNegentropy implements OpenRequest {
   }
 
   onNotice(reason: RelayReason, meaning: ReasonMeaning): void {
-    this.#end(endingOf(meaning, 'notice'), reason.text, true);
+    // A relay that does not know NEG-OPEN does not know NEG-CLOSE either, and would complain once more.
+    this.#end(endingOf(meaning, 'notice'), reason.text, this.#frames > 0);
   }
 
   onSocketEnd(end: SocketEnd): void {

@@ -160,3 +160,8 @@ export function isLastingRefusal(reason: RelayReason): boolean {
 function isPrefix(word: string): word is Prefix {
   return PREFIXES.has(word);
 }
+
+/** Whether a NEG-ERR says that the set is too large to be compared at once, as strfry does, so that cutting it may help. */
+export function saysSetTooLarge(reason: RelayReason): boolean {
+  return /\btoo (many|large|big)\b|\bexceed/i.test(reason.text);
+}

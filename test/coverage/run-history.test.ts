@@ -248,12 +248,14 @@ describe('ranges', () => {
     ]);
   });
 
-  test('are resumable when unfinished, unless only another limit helps', () => {
-    expect(isResumable({ status: 'partial', checkpoint: CHECKPOINT })).toBe(true);
-    expect(isResumable({ status: 'failed', checkpoint: null })).toBe(true);
-    expect(isResumable({ status: 'partial', checkpoint: { ...CHECKPOINT, unpageable: true } })).toBe(false);
-    expect(isResumable({ status: 'complete', checkpoint: CHECKPOINT })).toBe(false);
-    expect(isResumable({ status: 'active', checkpoint: CHECKPOINT })).toBe(false);
+  test('are resumable when unfinished or short of bodies, unless only another limit helps', () => {
+    const counts = { found: 4, fetched: 4 };
+    expect(isResumable({ ...counts, status: 'partial', checkpoint: CHECKPOINT })).toBe(true);
+    expect(isResumable({ ...counts, status: 'failed', checkpoint: null })).toBe(true);
+    expect(isResumable({ ...counts, status: 'partial', checkpoint: { ...CHECKPOINT, unpageable: true } })).toBe(false);
+    expect(isResumable({ ...counts, status: 'complete', checkpoint: CHECKPOINT })).toBe(false);
+    expect(isResumable({ found: 4, fetched: 3, status: 'complete', checkpoint: null })).toBe(true);
+    expect(isResumable({ ...counts, status: 'active', checkpoint: CHECKPOINT })).toBe(false);
   });
 
   test('are no longer unfinished when a completed range covers them', async () => {

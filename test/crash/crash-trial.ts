@@ -135,7 +135,7 @@ class Trial {
     const ended = await runCommand(dataDirectory, ['fetch', alice.npub, '--limit', String(PAGE_LIMIT)]);
     assert.equal(ended.code, 0, `the uninterrupted fetch failed: ${ended.stdout}${ended.stderr}`);
     for (const relay of this.#relays) {
-      const asked = relay.requests().map(scopeOf);
+      const asked = pagesAsked(relay).map(scopeOf);
       assert.equal(new Set(asked).size, asked.length, 'a page was asked twice without any kill');
     }
     const found = withCopy(dataDirectory, (database) => {
@@ -179,7 +179,7 @@ class Trial {
   /** Fetches, or goes on where there is something to go on with, and sees which pages are asked again. */
   async #command(point: KillPoint | undefined): Promise<EndedCommand> {
     const seen = this.#relays.map(
-      (relay, index) => new Set(relay.requests().slice(this.#earlierRequests[index]).map(scopeOf)),
+      (relay, index) => new Set(pagesAsked(relay).slice(this.#earlierRequests[index]).map(scopeOf)),
     );
     const counts = this.#requestCounts();
     const begun = withCopy(this.#dataDirectory, (database) =>
@@ -189,7 +189,7 @@ class Trial {
     const ended = await runCommand(this.#dataDirectory, argv, point);
     this.#onRequest = () => undefined;
     this.#relays.forEach((relay, index) => {
-      const asked = relay.requests().slice(counts[index]).map(scopeOf);
+      const asked = pagesAsked(relay).slice(counts[index]).map(scopeOf);
       const again =
         asked.filter((scope) => seen[index]?.has(scope) === true).length + asked.length - new Set(asked).size;
       assert.ok(again <= 1, `${again} pages of one relay were asked again after one kill`);
@@ -232,7 +232,7 @@ class Trial {
   }
 
   #requestCounts(): number[] {
-    return this.#relays.map((relay) => relay.requests().length);
+    return this.#relays.map((relay) => pagesAsked(relay).length);
   }
 }
 
@@ -248,4 +248,9 @@ function tellOfRequests(tell: () => void): Behaviour {
       return false;
     },
   };
+}
+
+/** The REQs for pages; a probe for one kind is none. */
+function pagesAsked(relay: { requests(): Record<string, unknown>[] }): Record<string, unknown>[] {
+  return relay.requests().filter((filter) => 'until' in filter);
 }

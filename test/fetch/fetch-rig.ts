@@ -44,9 +44,9 @@ export class FetchRig {
     await this.engine.methods['accounts.add']({ key: alice.pubkey, write: relays.map(({ url }) => url) });
   }
 
-  /** Fetches alice and waits for the end; relays' waiting times pass at once. */
+  /** Fetches alice, by paging unless told, and waits for the end; relays' waiting times pass at once. */
   async fetch(args: Partial<Methods['fetch.start']['args']> = {}): Promise<RunSummary> {
-    const { run } = await this.engine.methods['fetch.start']({ account: alice.pubkey, ...args });
+    const { run } = await this.engine.methods['fetch.start']({ account: alice.pubkey, strategy: 'paging', ...args });
     return this.ended(run);
   }
 

@@ -205,7 +205,7 @@ describe('recheck and refetch', () => {
   it('refetch repeats exactly the scope and keeps the earlier attempt', async () => {
     const relay = await startRelay({ events: history(30) });
     await rig.addAlice([relay]);
-    await rig.fetch();
+    await rig.fetch({ strategy: 'auto' });
     const range = await rig.onlyRange(relay.url);
     relay.publish(buildEvent({ createdAt: START - 50_000, content: 'imported later' }));
     await rig.clock.pass(60_000);
@@ -213,10 +213,10 @@ describe('recheck and refetch', () => {
     const { run } = await rig.engine.methods['fetch.refetch']({ range: range.id });
     expect(await rig.ended(run)).toMatchObject({ type: 'refetch', status: 'complete', newlyArchived: 1 });
     expect(relay.requests()[before]).toEqual({ authors: [alice.pubkey], until: START, limit: 100 });
-    const [first, second] = await rig.attempts(range.id);
-    expect(first).toMatchObject({ status: 'complete', found: 30, prior: null });
+    const [first, second] = (await rig.attempts(range.id)).filter(({ strategy }) => strategy === 'paging');
+    expect(first).toMatchObject({ status: 'complete', found: 30 });
     expect(second).toMatchObject({ status: 'complete', found: 31, prior: first?.id, continued: false });
-    expect(await rig.onlyRange(relay.url)).toMatchObject({ id: range.id, found: 31, attemptCount: 2 });
+    expect(await rig.onlyRange(relay.url)).toMatchObject({ id: range.id, found: 31, attemptCount: 3 });
     expect(await rig.relay(relay.url)).toMatchObject({ forwardBoundary: START });
   });
 });
@@ -227,7 +227,7 @@ describe('interruption and resume', () => {
     const gate = new Gate();
     const relay = await startRelay({ events });
     await rig.addAlice([relay]);
-    const { run } = await rig.engine.methods['fetch.start']({ account: alice.pubkey, limit: 10 });
+    const { run } = await rig.engine.methods['fetch.start']({ account: alice.pubkey, limit: 10, strategy: 'paging' });
     await until(() => relay.requests().length >= 4);
     const release = relay.use(holdAnswers(gate));
     await rig.engine.methods['runs.cancel']({ run });
@@ -257,7 +257,7 @@ describe('interruption and resume', () => {
     const gate = new Gate();
     const relay = await startRelay({ events: history(100) });
     await rig.addAlice([relay]);
-    await rig.engine.methods['fetch.start']({ account: alice.pubkey, limit: 10 });
+    await rig.engine.methods['fetch.start']({ account: alice.pubkey, limit: 10, strategy: 'paging' });
     await until(() => relay.requests().length >= 3);
     relay.use(holdAnswers(gate));
     await rig.restart();
@@ -298,7 +298,7 @@ describe('interruption and resume', () => {
     const gate = new Gate();
     const relay = await startRelay({ events: history(3), behaviours: [holdAnswers(gate)] });
     await rig.addAlice([relay]);
-    const { run } = await rig.engine.methods['fetch.start']({ account: alice.pubkey });
+    const { run } = await rig.engine.methods['fetch.start']({ account: alice.pubkey, strategy: 'paging' });
     await expect(rig.engine.methods['fetch.start']({ account: alice.pubkey })).rejects.toMatchObject({
       code: 'already-active',
     });

@@ -125,7 +125,7 @@ describe('a relay that pages in its own way', () => {
 
   it('suddenly answers with nothing: that is no end of history', async () => {
     const relay = await startRelay({ events: history(50) });
-    const { run } = await rig.engine.methods['fetch.start']({ account: alice.pubkey, limit: 10 });
+    const { run } = await rig.engine.methods['fetch.start']({ account: alice.pubkey, limit: 10, strategy: 'paging' });
     await until(() => relay.requests().length >= 2);
     relay.use(emptyPages());
     expect(await rig.ended(run)).toMatchObject({ status: 'partial', resumable: true });
@@ -147,7 +147,7 @@ describe('a relay that pages in its own way', () => {
 describe('a relay that does not finish its answer', () => {
   it('6: never sends EOSE: what came is kept, the query is a time-out, the cursor stays', async () => {
     const relay = await startRelay({ events: history(30), behaviours: [neverEose()] });
-    const { run } = await rig.engine.methods['fetch.start']({ account: alice.pubkey, limit: 10 });
+    const { run } = await rig.engine.methods['fetch.start']({ account: alice.pubkey, limit: 10, strategy: 'paging' });
     await until(async () =>
       (await rig.engine.methods['relays.health']({})).some(({ openRequests }) => openRequests > 0),
     );
@@ -168,7 +168,7 @@ describe('a relay that does not finish its answer', () => {
   it('an EOSE for another subscription does not end a query', async () => {
     const gate = new Gate();
     const relay = await startRelay({ events: history(5), behaviours: [eoseForUnknownSubscription(), holdEose(gate)] });
-    const { run } = await rig.engine.methods['fetch.start']({ account: alice.pubkey });
+    const { run } = await rig.engine.methods['fetch.start']({ account: alice.pubkey, strategy: 'paging' });
     await until(() => gate.waiting > 0);
     expect((await rig.onlyRange(relay.url)).status).toBe('active');
     gate.open();
@@ -203,7 +203,7 @@ describe('a relay that does not finish its answer', () => {
   it('8: rate limiting cools down for 65 seconds, and the run goes on by itself', async () => {
     const relay = await startRelay({ events: history(30) });
     const stop = relay.use(closedWith('rate-limited: slow down'));
-    const { run } = await rig.engine.methods['fetch.start']({ account: alice.pubkey, limit: 10 });
+    const { run } = await rig.engine.methods['fetch.start']({ account: alice.pubkey, limit: 10, strategy: 'paging' });
     await until(async () => {
       const snapshot = await rig.engine.topics.activity.snapshot({});
       return snapshot.runs[0]?.relays[0]?.state === 'cooling-down';
@@ -221,7 +221,7 @@ describe('a relay that does not finish its answer', () => {
   it('9: too many concurrent REQs by NOTICE: waits and asks again', async () => {
     const relay = await startRelay({ events: history(30) });
     const stop = relay.use(noticeTooManyRequests(0));
-    const { run } = await rig.engine.methods['fetch.start']({ account: alice.pubkey, limit: 10 });
+    const { run } = await rig.engine.methods['fetch.start']({ account: alice.pubkey, limit: 10, strategy: 'paging' });
     await until(() => relay.log.sent('NOTICE').length > 0);
     stop();
     expect(await rig.ended(run)).toMatchObject({ status: 'complete' });

@@ -1,0 +1,118 @@
+import { parentPort } from 'node:worker_threads';
+import BetterSqlite3 from 'better-sqlite3';
+import { Initiator } from '../negentropy/initiator.ts';
+import { ItemSetBuilder } from '../negentropy/item-set-builder.ts';
+import { payloadFromHex, payloadToHex } from '../negentropy/payload-hex.ts';
+
+/** What the thread is asked. Sessions are told apart by number. */
+export type ReconcileRequest =
+  | {
+      type: 'open';
+      session: number;
+      /** The database file; read through a connection of the thread's own. */
+      path: string;
+      /** 64 hex characters. */
+      author: string;
+      since: number | null;
+      until: number;
+    }
+  | { type: 'message'; session: number; messageHex: string }
+  | { type: 'close'; session: number };
+
+/** What the thread answers, one answer for each request but `close`. */
+export type ReconcileAnswer =
+  | {
+      type: 'opened';
+      session: number;
+      messageHex: string;
+      items: number;
+      /** The bodies up to this number in the order of archiving were compared. */
+      comparedUpTo: number;
+      /** The middle of our items by time, where a scope that is too large is cut; null when they share one second. */
+      middle: number | null;
+    }
+  | { type: 'reconciled'; session: number; messageHex: string | null; have: string[]; need: string[] }
+  | { type: 'failed'; session: number; reason: string };
+
+/** Larger messages are cut into several rounds: some relays take no longer frames. Bytes; the hex is twice as long. */
+const FRAME_LIMIT = 50_000;
+
+const port = parentPort;
+if (port === null) throw new Error('reconcile-worker runs in a worker thread only');
+const sessions = new Map<number, Initiator>();
+
+port.on('message', (request: ReconcileRequest) => {
+  if (request.type === 'close') {
+    sessions.delete(request.session);
+    return;
+  }
+  try {
+    port.postMessage(request.type === 'open' ? open(request) : reconcile(request.session, request.messageHex));
+  } catch (error) {
+    sessions.delete(request.session);
+    const reason = error instanceof Error ? error.message : String(error);
+    port.postMessage({ type: 'failed', session: request.session, reason } satisfies ReconcileAnswer);
+  }
+});
+
+function open(request: Extract<ReconcileRequest, { type: 'open' }>): ReconcileAnswer {
+  const database = new BetterSqlite3(request.path, { readonly: true, timeout: 5000 });
+  try {
+    // One transaction, so that the items and the number up to which they reach belong to the same state.
+    const { items, times, comparedUpTo } = database.transaction(() => readItems(database, request))();
+    const initiator = new Initiator(items, { frameLimit: FRAME_LIMIT });
+    sessions.set(request.session, initiator);
+    return {
+      type: 'opened',
+      session: request.session,
+      messageHex: payloadToHex(initiator.initiate()),
+      items: items.size,
+      comparedUpTo,
+      middle: middleOf(times, request),
+    };
+  } finally {
+    database.close();
+  }
+}
+
+function readItems(database: BetterSqlite3.Database, request: { author: string; since: number | null; until: number }) {
+  const comparedUpTo = Number(database.prepare('select last from archive_sequence').pluck().get());
+  // Negative times are no timestamps of the protocol; such events are left out of the comparison on our side.
+  const rows = database
+    .prepare(
+      `select events.created_at, event_ids.id from authors
+       join events on events.author = authors.id and events.created_at between ? and ?
+       join event_ids on event_ids.ref = events.ref
+       where authors.pubkey = ? order by events.created_at`,
+    )
+    .raw()
+    .iterate(Math.max(0, request.since ?? 0), request.until, Buffer.from(request.author, 'hex'));
+  const builder = new ItemSetBuilder();
+  const times: number[] = [];
+  for (const row of rows) {
+    const [createdAt, id] = row as [number, Buffer];
+    builder.add(createdAt, id);
+    times.push(createdAt);
+  }
+  return { items: builder.build(), times, comparedUpTo };
+}
+
+function middleOf(times: readonly number[], scope: { since: number | null; until: number }): number | null {
+  const middle = times[times.length >> 1];
+  if (middle === undefined || times[0] === times.at(-1)) return null;
+  // The lower part ends just before the middle, so that both parts are smaller than the whole.
+  return middle - 1 >= (scope.since ?? 0) && middle - 1 < scope.until ? middle - 1 : null;
+}
+
+function reconcile(session: number, messageHex: string): ReconcileAnswer {
+  const initiator = sessions.get(session);
+  if (initiator === undefined) throw new Error('the session is over');
+  const { message, have, need } = initiator.reconcile(payloadFromHex(messageHex));
+  return {
+    type: 'reconciled',
+    session,
+    messageHex: message === null ? null : payloadToHex(message),
+    have: have.toHex(),
+    need: need.toHex(),
+  };
+}

@@ -43,6 +43,11 @@ export async function recordKindProbe(
       .returning('id')
       .executeTakeFirstOrThrow();
     await trx
+      .updateTable('attempts')
+      .set((eb) => ({ pages: eb('pages', '+', 1), received: eb('received', '+', probe.outcome.received) }))
+      .where('id', '=', attempt.id)
+      .execute();
+    await trx
       .insertInto('kind_probes')
       .values({ relay_id: probe.range.relayId, kind: probe.kind, refused: probe.refused ? 1 : 0, query_id: id })
       .onConflict((conflict) => conflict.doNothing())

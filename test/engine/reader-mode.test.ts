@@ -73,7 +73,7 @@ test('a reader leaves word, and the owner cancels the run', async () => {
   const clock = new FakeClock(NOW * 1000);
   const owner = await startEngine(directory, { clock });
   await owner.methods['accounts.add']({ key: alice.npub, write: [relay.url] });
-  const { run } = await owner.methods['fetch.start']({ account: alice.pubkey });
+  const { run } = await owner.methods['fetch.start']({ account: alice.pubkey, strategy: 'paging' });
   const reader = await startEngine(directory, { mode: 'reader' });
   while (gate.waiting === 0) await new Promise((resolve) => setImmediate(resolve));
 

@@ -1,8 +1,8 @@
 import { CompiledQuery, type Transaction } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 
-/** Rows go in by as few statements as these sizes allow, so that few different ones have to be prepared. */
-const ROWS_PER_STATEMENT = [64, 16, 4, 1];
+/** Powers of two: any number of rows goes in by few statements, and few different ones have to be prepared. */
+const ROWS_PER_STATEMENT = [128, 64, 32, 16, 8, 4, 2, 1];
 
 /**
  * Inserts rows by statements whose text is made once. For a page of events, composing the text anew, or taking the values

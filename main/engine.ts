@@ -4,6 +4,7 @@ import { ThreadedEventVerifier } from './archive/event-verifier.ts';
 import { readArchive } from './archive/event-reader.ts';
 import { importJsonl } from './archive/jsonl-import.ts';
 import { listRuns, readRunSummary } from './coverage/run-list.ts';
+import { SummaryReader } from './coverage/summary-reader.ts';
 import { settleInterrupted } from './coverage/run-history.ts';
 import { openDatabase, openDatabaseForReading, type OpenDatabase } from './database/database-file.ts';
 import type { Engine, EngineOptions } from './engine-api.ts';
@@ -70,7 +71,8 @@ async function compose(
     ...(options.queryTimeoutMs === undefined ? {} : { idleTimeoutMs: options.queryTimeoutMs }),
     onChange: () => changes.tell('activity', 'coverage', 'accounts', 'runs'),
   });
-  const parts: EngineParts = { options, db, path: database.path, relays, verifier, clock, fetch, changes };
+  const summaries = new SummaryReader(database.path, clock);
+  const parts: EngineParts = { options, db, path: database.path, relays, verifier, clock, fetch, changes, summaries };
   const health = (): Promise<RelayHealth[]> => relayHealth(parts);
   const activity = async (): Promise<ActivitySnapshot> => ({
     now: nowSeconds(clock),
@@ -108,6 +110,7 @@ async function compose(
       await fetch.close();
       relays.close();
       await reconciler.close();
+      await summaries.close();
       await verifier.close();
       await database.close();
     },

@@ -151,6 +151,10 @@ export interface CoverageRange {
   strategy: Strategy;
   /** Why the range counts as complete, or what keeps it from being complete. */
   reason: string | null;
+  /** Where paging stands: the inclusive `until` of the next page; null for NIP-77 and before the first page. */
+  cursor: number | null;
+  /** The page limit that the latest attempt was begun with. */
+  limit: number;
   /** Seconds that hold more events than a page can carry (design §3.5). */
   saturatedSeconds: number[];
   /** True when Resume can go on with it now. */
@@ -220,6 +224,7 @@ export interface RunProgress {
   type: RunType;
   account: string;
   startedAt: number;
+  /** Copies found, relay by relay; no number of events. */
   found: number;
   newlyArchived: number;
   rate: number;
@@ -257,6 +262,7 @@ export interface RunSummary {
   boundary: number;
   limit: number;
   strategy: StrategyChoice;
+  /** Copies found, relay by relay: an event on two relays counts twice, so this is no number of events. */
   found: number;
   newlyArchived: number;
   resumable: boolean;
@@ -284,11 +290,65 @@ export interface SignedEvent {
   sig: string;
 }
 
-export interface ArchivedEvent {
-  event: SignedEvent;
-  firstSeenAt: number;
-  /** Relays that returned it, with the latest observation. */
-  seenOn: { url: string; observedAt: number }[];
+/** What is known, by now, about one event on one relay. `undetermined`: no applicable evidence either way. */
+export interface RelayPresence {
+  url: string;
+  /** Whether the account of the event's author lists the relay, and as what. */
+  role: 'write' | 'extra' | 'write+extra' | 'read' | 'former' | 'other';
+  state: 'present' | 'absent' | 'undetermined';
+  /** When the query that this rests on completed; null when undetermined. */
+  observedAt: number | null;
+  /** The query that this rests on. */
+  query: {
+    id: number;
+    type: 'REQ' | 'NEG';
+    ending: QueryEnding;
+    request: Record<string, unknown>;
+    range: number;
+    run: number;
+  } | null;
+  /** On what ground, or why it is undetermined: one plain sentence. */
+  ground: string;
+}
+
+/** Where an event is. The body may be unknown here although a relay named the ID. */
+export interface EventWhereabouts {
+  id: string;
+  event: SignedEvent | null;
+  firstSeenAt: number | null;
+  /** The account here that signed it, 64 hex characters. */
+  account: string | null;
+  relays: RelayPresence[];
+}
+
+/** How many source relays hold each archived event of an account, as far as evidence goes. */
+export interface CopiesSummary {
+  account: string;
+  /** Archived events in all: the four numbers below add up to it. */
+  events: number;
+  /** On no, one, two, three or more relays. "On no relay" means: present nowhere as far as is known. */
+  none: number;
+  one: number;
+  two: number;
+  more: number;
+  /** Of `none`, those that no source relay was conclusively asked about. */
+  undetermined: number;
+  relays: { url: string; present: number; absent: number; undetermined: number }[];
+  /** When this was computed. */
+  computedAt: number;
+}
+
+/** Events by month, for the picture of what is where. */
+export interface CoverageTimeline {
+  account: string;
+  /** First second (UTC) of each month, without gaps, oldest first; empty when nothing is archived. */
+  months: number[];
+  /** Archived events in each month. */
+  archived: number[];
+  relays: { url: string; present: number[]; absent: number[] }[];
+  /** Archived events whose time is not plausible, which no month holds. */
+  implausible: number;
+  computedAt: number;
 }
 
 export interface ApplicationInfo {
@@ -334,7 +394,10 @@ export interface Methods {
   'coverage.tree': { args: { account: string }; result: CoverageTree };
   'coverage.attempts': { args: { range: number }; result: CoverageAttempt[] };
   'coverage.queries': { args: { attempt: number; offset?: number; limit?: number }; result: CoverageQuery[] };
-  'events.find': { args: { id: string }; result: ArchivedEvent | null };
+  /** By 64 hex characters, note or nevent; null when nothing at all is known about the ID. */
+  'events.find': { args: { id: string }; result: EventWhereabouts | null };
+  'coverage.copies': { args: { account: string }; result: CopiesSummary };
+  'coverage.timeline': { args: { account: string }; result: CoverageTimeline };
   'archive.import': { args: { lines: string }; result: ImportReport };
   'relays.health': { args: Record<string, never>; result: RelayHealth[] };
   'settings.get': { args: Record<string, never>; result: Settings };
@@ -348,6 +411,8 @@ export interface Topics {
   activity: { args: Record<string, never>; snapshot: ActivitySnapshot };
   accounts: { args: Record<string, never>; snapshot: AccountSummary[] };
   coverage: { args: { account: string }; snapshot: CoverageTree };
+  copies: { args: { account: string }; snapshot: CopiesSummary };
+  timeline: { args: { account: string }; snapshot: CoverageTimeline };
   runs: { args: { account?: string }; snapshot: RunSummary[] };
   relays: { args: Record<string, never>; snapshot: RelayHealth[] };
   settings: { args: Record<string, never>; snapshot: Settings };

@@ -90,6 +90,8 @@ async function readRanges(
       'attempts.strategy',
       'attempts.reason',
       'attempts.checkpoint',
+      'attempts.cursor',
+      'attempts.page_limit',
       eb
         .selectFrom('attempts as counted')
         .select(({ fn }) => fn.countAll<number>().as('n'))
@@ -136,6 +138,8 @@ async function readRanges(
         checkedAt: row.checked_at_ms === null ? null : Math.floor(row.checked_at_ms / 1000),
         strategy: row.strategy,
         reason: row.reason,
+        cursor: row.cursor,
+        limit: row.page_limit,
         saturatedSeconds: checkpoint?.saturatedSeconds ?? [],
         resumable: isResumable({ ...row, checkpoint }),
         attemptCount: row.attempt_count ?? 0,

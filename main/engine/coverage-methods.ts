@@ -1,11 +1,15 @@
 import type { CoverageTree, RunSummary } from '../../preload/contract.ts';
-import { readAccount, readAccountRelays } from '../accounts/account-store.ts';
+import { isSource, readAccount, readAccountRelays } from '../accounts/account-store.ts';
 import { summarizeArchive } from '../archive/event-reader.ts';
 import { readAttempts, readQueries } from '../coverage/attempt-list.ts';
+import type { SummarySubject } from '../coverage/coverage-summary.ts';
 import { readCoverageTree } from '../coverage/coverage-tree.ts';
 import { listRuns } from '../coverage/run-list.ts';
+import { readWhereabouts } from '../coverage/whereabouts.ts';
 import type { ServiceTable, TopicTable } from '../ipc/service-table.ts';
+import { nowSeconds } from '../platform/clock.ts';
 import type { EngineParts } from './engine-parts.ts';
+import { readEventReference } from './event-reference.ts';
 
 const QUERIES_PER_ANSWER = 200;
 const RUNS_SHOWN = 200;
@@ -13,9 +17,15 @@ const RUNS_SHOWN = 200;
 /** The contract's methods on what was established. */
 export function coverageMethods(
   parts: EngineParts,
-): Pick<ServiceTable, 'coverage.tree' | 'coverage.attempts' | 'coverage.queries'> {
-  const { db } = parts;
+): Pick<
+  ServiceTable,
+  'coverage.tree' | 'coverage.attempts' | 'coverage.queries' | 'coverage.copies' | 'coverage.timeline' | 'events.find'
+> {
+  const { db, summaries } = parts;
   return {
+    'events.find': ({ id }) => readWhereabouts(db, readEventReference(id)),
+    'coverage.copies': async ({ account }) => summaries.copies(await summarySubject(parts, account)),
+    'coverage.timeline': async ({ account }) => summaries.timeline(await summarySubject(parts, account)),
     'coverage.tree': ({ account }) => tree(parts, account),
     'coverage.attempts': ({ range }) => readAttempts(db, range),
     'coverage.queries': ({ attempt, offset, limit }) =>
@@ -23,8 +33,8 @@ export function coverageMethods(
   };
 }
 
-export function coverageTopic(parts: EngineParts): Pick<TopicTable, 'coverage' | 'runs'> {
-  const { db, changes } = parts;
+export function coverageTopic(parts: EngineParts): Pick<TopicTable, 'coverage' | 'copies' | 'timeline' | 'runs'> {
+  const { db, changes, summaries } = parts;
   const runs = async (account: string | undefined): Promise<RunSummary[]> =>
     listRuns(db, {
       limit: RUNS_SHOWN,
@@ -33,6 +43,14 @@ export function coverageTopic(parts: EngineParts): Pick<TopicTable, 'coverage' |
   return {
     coverage: {
       snapshot: ({ account }) => tree(parts, account),
+      onDidChange: (listener) => changes.on('coverage', listener),
+    },
+    copies: {
+      snapshot: async ({ account }) => summaries.copies(await summarySubject(parts, account)),
+      onDidChange: (listener) => changes.on('coverage', listener),
+    },
+    timeline: {
+      snapshot: async ({ account }) => summaries.timeline(await summarySubject(parts, account)),
       onDidChange: (listener) => changes.on('coverage', listener),
     },
     runs: { snapshot: ({ account }) => runs(account), onDidChange: (listener) => changes.on('runs', listener) },
@@ -47,4 +65,10 @@ async function tree({ db }: EngineParts, pubkey: string): Promise<CoverageTree> 
     archive: await summarizeArchive(db, pubkey),
     relays: await readAccountRelays(db, account.id),
   });
+}
+
+async function summarySubject({ db, clock }: EngineParts, pubkey: string): Promise<SummarySubject> {
+  const account = await readAccount(db, pubkey);
+  const relays = (await readAccountRelays(db, account.id)).filter(isSource);
+  return { account: pubkey, relays: relays.map(({ relayId, url }) => ({ relayId, url })), now: nowSeconds(clock) };
 }

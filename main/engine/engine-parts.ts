@@ -1,4 +1,5 @@
 import type { EventVerifier } from '../archive/event-verifier.ts';
+import type { SummaryReader } from '../coverage/summary-reader.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
 import type { EngineOptions } from '../engine-api.ts';
 import type { FetchService } from '../fetch/fetch-service.ts';
@@ -18,6 +19,7 @@ export interface EngineParts {
   clock: Clock;
   fetch: FetchService;
   changes: ChangeBus;
+  summaries: SummaryReader;
 }
 
 /** @throws Fault `data-directory-in-use` in a reader, which may change nothing. */

@@ -212,7 +212,9 @@ class NegentropyAttempt {
     const status = await finishWalk(db, this.#range, this.#attempt, compared, clock.nowMs());
     const reason =
       bodies.notFetched > 0 ? `${bodies.notFetched} bodies did not come. ${bodies.reason ?? ''}`.trim() : compared;
-    return { status, reason, lost: signal.aborted || bodies.reason !== null, fallBack: false };
+    // The comparison is complete and stays an inventory; the run is not done while bodies are missing.
+    const worst = bodies.notFetched > 0 ? 'partial' : status;
+    return { status: worst, reason, lost: signal.aborted || bodies.reason !== null, fallBack: false };
   }
 
   #sentence(): string {

@@ -1,8 +1,8 @@
-import { parentPort } from 'node:worker_threads';
 import BetterSqlite3 from 'better-sqlite3';
 import { Initiator } from '../negentropy/initiator.ts';
 import { ItemSetBuilder } from '../negentropy/item-set-builder.ts';
 import { payloadFromHex, payloadToHex } from '../negentropy/payload-hex.ts';
+import { serveRequests } from '../platform/serve-requests.ts';
 
 /** What the thread is asked. Sessions are told apart by number. */
 export type ReconcileRequest =
@@ -19,11 +19,10 @@ export type ReconcileRequest =
   | { type: 'message'; session: number; messageHex: string }
   | { type: 'close'; session: number };
 
-/** What the thread answers, one answer for each request but `close`. */
+/** What the thread answers; `closed` also to the closing of a session that is over already. */
 export type ReconcileAnswer =
   | {
       type: 'opened';
-      session: number;
       messageHex: string;
       items: number;
       /** The bodies up to this number in the order of archiving were compared. */
@@ -31,27 +30,23 @@ export type ReconcileAnswer =
       /** The middle of our items by time, where a scope that is too large is cut; null when they share one second. */
       middle: number | null;
     }
-  | { type: 'reconciled'; session: number; messageHex: string | null; have: string[]; need: string[] }
-  | { type: 'failed'; session: number; reason: string };
+  | { type: 'reconciled'; messageHex: string | null; have: string[]; need: string[] }
+  | { type: 'closed' };
 
 /** Larger messages are cut into several rounds: some relays take no longer frames. Bytes; the hex is twice as long. */
 const FRAME_LIMIT = 50_000;
 
-const port = parentPort;
-if (port === null) throw new Error('reconcile-worker runs in a worker thread only');
 const sessions = new Map<number, Initiator>();
 
-port.on('message', (request: ReconcileRequest) => {
-  if (request.type === 'close') {
-    sessions.delete(request.session);
-    return;
-  }
-  try {
-    port.postMessage(request.type === 'open' ? open(request) : reconcile(request.session, request.messageHex));
-  } catch (error) {
-    sessions.delete(request.session);
-    const reason = error instanceof Error ? error.message : String(error);
-    port.postMessage({ type: 'failed', session: request.session, reason } satisfies ReconcileAnswer);
+serveRequests((request: ReconcileRequest): ReconcileAnswer => {
+  switch (request.type) {
+    case 'open':
+      return open(request);
+    case 'message':
+      return reconcile(request.session, request.messageHex);
+    case 'close':
+      sessions.delete(request.session);
+      return { type: 'closed' };
   }
 });
 
@@ -64,7 +59,6 @@ function open(request: Extract<ReconcileRequest, { type: 'open' }>): ReconcileAn
     sessions.set(request.session, initiator);
     return {
       type: 'opened',
-      session: request.session,
       messageHex: payloadToHex(initiator.initiate()),
       items: items.size,
       comparedUpTo,
@@ -110,7 +104,6 @@ function reconcile(session: number, messageHex: string): ReconcileAnswer {
   const { message, have, need } = initiator.reconcile(payloadFromHex(messageHex));
   return {
     type: 'reconciled',
-    session,
     messageHex: message === null ? null : payloadToHex(message),
     have: have.toHex(),
     need: need.toHex(),

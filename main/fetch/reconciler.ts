@@ -1,5 +1,4 @@
-import { Worker } from 'node:worker_threads';
-import { Fault } from '../platform/fault.ts';
+import { RequestThread, workerUrl } from '../platform/request-thread.ts';
 import type { ReconcileAnswer, ReconcileRequest } from './reconcile-worker.ts';
 
 /** Our side of one NEG session, computed away from the main loop. */
@@ -16,23 +15,13 @@ export interface ReconcileSession {
   close(): void;
 }
 
-const WORKER_URL = new URL(
-  import.meta.url.endsWith('.ts') ? './reconcile-worker.ts' : './reconcile-worker.js',
-  import.meta.url,
-);
-
-interface Waiting {
-  resolve: (answer: ReconcileAnswer) => void;
-  reject: (error: Error) => void;
-}
-
 /** Opens sessions in one thread of its own, which is started with the first session. */
 export class Reconciler {
   readonly #path: string;
-  readonly #waiting = new Map<number, Waiting>();
-  #worker: Worker | null = null;
+  readonly #thread = new RequestThread<ReconcileRequest, ReconcileAnswer>(
+    workerUrl(import.meta.url, 'reconcile-worker'),
+  );
   #nextSession = 1;
-  #closed = false;
 
   /** @param path the database file. */
   constructor(path: string) {
@@ -46,7 +35,7 @@ export class Reconciler {
    */
   async open(author: string, scope: { since: number | null; until: number }): Promise<ReconcileSession> {
     const session = this.#nextSession++;
-    const opened = await this.#ask({ type: 'open', session, path: this.#path, author, ...scope });
+    const opened = await this.#thread.ask({ type: 'open', session, path: this.#path, author, ...scope });
     if (opened.type !== 'opened') throw new Error('the thread answered something else');
     return {
       initialMessageHex: opened.messageHex,
@@ -54,52 +43,16 @@ export class Reconciler {
       comparedUpTo: opened.comparedUpTo,
       middle: opened.middle,
       reconcile: async (messageHex) => {
-        const answer = await this.#ask({ type: 'message', session, messageHex });
+        const answer = await this.#thread.ask({ type: 'message', session, messageHex });
         if (answer.type !== 'reconciled') throw new Error('the thread answered something else');
         return answer;
       },
-      close: () => this.#worker?.postMessage({ type: 'close', session } satisfies ReconcileRequest),
+      // Nobody waits for this; a thread that ended has nothing left to forget.
+      close: () => void this.#thread.ask({ type: 'close', session }).catch(() => undefined),
     };
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#fail(new Fault('cancelled', 'Holdfast is closing.'));
-    await this.#worker?.terminate();
-  }
-
-  #ask(request: Exclude<ReconcileRequest, { type: 'close' }>): Promise<ReconcileAnswer> {
-    if (this.#closed) return Promise.reject(new Fault('cancelled', 'Holdfast is closing.'));
-    const worker = this.#started();
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(request.session, { resolve, reject });
-      worker.ref();
-      worker.postMessage(request);
-    });
-  }
-
-  #started(): Worker {
-    if (this.#worker !== null) return this.#worker;
-    const worker = new Worker(WORKER_URL);
-    worker.on('message', (answer: ReconcileAnswer) => {
-      const waiting = this.#waiting.get(answer.session);
-      this.#waiting.delete(answer.session);
-      if (this.#waiting.size === 0) worker.unref();
-      if (answer.type === 'failed') waiting?.reject(new Error(answer.reason));
-      else waiting?.resolve(answer);
-    });
-    const lost = (): void => {
-      if (this.#worker === worker) this.#worker = null;
-      this.#fail(new Error('the thread that reconciles ended'));
-    };
-    worker.on('error', lost);
-    worker.on('exit', lost);
-    this.#worker = worker;
-    return worker;
-  }
-
-  #fail(error: Error): void {
-    for (const waiting of this.#waiting.values()) waiting.reject(error);
-    this.#waiting.clear();
+  close(): Promise<void> {
+    return this.#thread.close();
   }
 }

@@ -88,7 +88,9 @@ export const methodSchemas: { [M in Method]: SchemaFor<Methods[M]['args']> } = {
     offset: v.exactOptional(integer(0, Number.MAX_SAFE_INTEGER)),
     limit: v.exactOptional(integer(1, 1000)),
   }),
-  'events.find': v.strictObject({ id: hexadecimal }),
+  'events.find': v.strictObject({ id: text(1000) }),
+  'coverage.copies': account,
+  'coverage.timeline': account,
   'archive.import': v.strictObject({
     lines: v.pipe(
       v.string(),
@@ -109,6 +111,8 @@ export const topicSchemas: { [T in Topic]: SchemaFor<Topics[T]['args']> } = {
   activity: nothing,
   accounts: nothing,
   coverage: account,
+  copies: account,
+  timeline: account,
   runs: v.strictObject({ account: v.exactOptional(hexadecimal) }),
   relays: nothing,
   settings: nothing,

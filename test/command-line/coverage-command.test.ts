@@ -16,6 +16,8 @@ const range: CoverageRange = {
   kinds: { '1': 5120, '7': 3094 },
   strategy: 'paging',
   reason: 'The relay closed\u0000 the connection.',
+  cursor: null,
+  limit: 100,
   saturatedSeconds: [],
   resumable: true,
   attemptCount: 1,
@@ -96,7 +98,15 @@ describe('coverage --json', () => {
   it('has exactly the promised fields, with every query in order', async () => {
     const rig = coverageRig(1100);
     expect(await rig.run('coverage', NPUB, '--json')).toBe(0);
-    const { saturatedSeconds: _a, resumable: _b, attemptCount: _c, queryCount: _d, ...rangeFields } = range;
+    const {
+      cursor: _e,
+      limit: _f,
+      saturatedSeconds: _a,
+      resumable: _b,
+      attemptCount: _c,
+      queryCount: _d,
+      ...rangeFields
+    } = range;
     const queries = Array.from({ length: 1100 }, (_, index) => {
       const { id: _id, ...fields } = query(index);
       return fields;

@@ -120,7 +120,13 @@ describe('finding an event', () => {
     const engine = await startEngine(scratchDirectory());
     await engine.importLines([JSON.stringify(event)]);
 
-    expect(await engine.methods['events.find']({ id })).toEqual({ event, firstSeenAt: NOW, seenOn: [] });
+    expect(await engine.methods['events.find']({ id })).toEqual({
+      id: event.id,
+      event,
+      firstSeenAt: NOW,
+      account: null,
+      relays: [],
+    });
   });
 
   test('that is not here finds nothing', async () => {
@@ -147,7 +153,10 @@ describe('finding an event', () => {
 
     const found = await engine.methods['events.find']({ id: event.id });
 
-    expect(found?.seenOn).toEqual([first.url, second.url].sort().map((url) => ({ url, observedAt: NOW })));
+    expect(found?.relays).toMatchObject([
+      { url: first.url, role: 'write', state: 'present', observedAt: NOW, query: { type: 'REQ' } },
+      { url: second.url, role: 'extra', state: 'present', observedAt: NOW, query: { type: 'REQ' } },
+    ]);
   });
 });
 

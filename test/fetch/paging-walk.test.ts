@@ -219,7 +219,7 @@ describe('walking backwards by pages', () => {
     }
   });
 
-  it('claims the end only when every event was seen, whatever the relay holds and wherever it cuts off', () => {
+  it('claims the end only when every event was seen, as far as answers can show it', () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat({ max: 25 }), { maxLength: 80 }),
@@ -228,6 +228,9 @@ describe('walking backwards by pages', () => {
         fc.boolean(),
         (seconds, limit, cap, exclusiveUntil) => {
           const held = seconds.map((second, id) => ({ id, second }));
+          // A relay that cuts off below the limit, within its very oldest second, looks exactly like one that holds no more.
+          const oldest = Math.min(...seconds);
+          fc.pre(cap >= limit || seconds.filter((second) => second === oldest).length < cap);
           const { end, known } = walk(held, { until: 1000, limit, manner: { cap, exclusiveUntil } });
           if (end.type === 'end') expect(known.size).toBe(held.length);
           else expect(end.state.saturatedSeconds.length).toBeGreaterThan(0);

@@ -30,6 +30,9 @@ export const presence: Migration = {
 
     // present = 0: a NEG session said that the relay lacks this event, which we had. Such a row is no find.
     await sql`alter table evidence add column present integer not null default 1`.execute(db);
+    // `query_id` found the event first in this walk; the query that showed it again latest stands here, when there is one,
+    // because later evidence wins.
+    await sql`alter table evidence add column latest_query_id integer references queries(id)`.execute(db);
 
     // Whether NIP-77 works on a relay, and until when (Unix milliseconds) that is believed without asking again.
     await sql`alter table relays add column negentropy text`.execute(db);
@@ -47,7 +50,8 @@ export const presence: Migration = {
 
     // Projection, part 1: walks that finished their whole scope, with the seconds they cover (inclusive; null from is
     // Beginning). The query that covered a second is found among the walk's queries. An inventory within a later one
-    // adds nothing and is left out.
+    // adds nothing and is left out. `first_observed_at_ms` is that of the walk's first query, `last_observed_at_ms` that of
+    // the last one that covered anything.
     await sql`create table inventories (
       walk_id integer primary key references attempts(id),
       account_id integer not null references accounts(id),

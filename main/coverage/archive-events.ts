@@ -3,10 +3,12 @@ import type { SignedEvent } from '../../preload/contract.ts';
 import { storeEvents, type StoredBatch } from '../archive/event-store.ts';
 import type { Tables } from '../database/tables.ts';
 import { compareNewlyArchived } from './observe-presence.ts';
+import { countAsFetched } from './walk-evidence.ts';
 
 /**
- * Archives verified events and compares the new ones with what is known about relays. Every body enters the archive this
- * way, wherever it came from, so that the projection never lags behind the archive.
+ * Archives verified events, compares the new ones with what is known about relays, and counts them as fetched where a
+ * relay had named them. Every body enters the archive this way, wherever it came from, so that neither the projection nor
+ * a count ever lags behind the archive.
  *
  * @param seenAt Unix seconds.
  */
@@ -16,6 +18,8 @@ export async function archiveEvents(
   seenAt: number,
 ): Promise<StoredBatch> {
   const stored = await storeEvents(trx, events, seenAt);
-  await compareNewlyArchived(trx, [...stored.newlyArchived]);
+  const fresh = [...stored.newlyArchived];
+  await compareNewlyArchived(trx, fresh);
+  await countAsFetched(trx, fresh);
   return stored;
 }

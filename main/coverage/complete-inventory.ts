@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 import { coveringQuery } from './observe-presence.ts';
-import { concludesAbout, LATER_WINS } from './presence-rule.ts';
+import { ASKS_FOR_EVERYTHING, concludesAbout, LATER_WINS } from './presence-rule.ts';
 import type { Range } from './range-history.ts';
 import { timeSlices } from './time-slices.ts';
 
@@ -14,15 +14,18 @@ import { timeSlices } from './time-slices.ts';
 export async function completeInventory(trx: Transaction<Tables>, range: Range, walkId: number): Promise<boolean> {
   const spans = await coveredSpans(trx, walkId);
   if (!coversWhole(spans, range)) return false;
-  const times = spans.map((span) => span.completed_at_ms);
-  const firstObserved = Math.min(...times);
-  // An older inventory within this one could only say what this one says later.
-  await sql`delete from inventories where account_id = ${range.accountId} and relay_id = ${range.relayId}
-    and last_observed_at_ms <= ${firstObserved} and covered_until <= ${range.until}
-    and ${range.since === null ? sql`1` : sql`covered_from >= ${range.since}`}`.execute(trx);
   await sql`insert into inventories (walk_id, account_id, relay_id, covered_from, covered_until, first_observed_at_ms, last_observed_at_ms)
-    values (${walkId}, ${range.accountId}, ${range.relayId}, ${range.since}, ${range.until}, ${firstObserved}, ${Math.max(...times)})
+    select queries.walk_id, ranges.account_id, ranges.relay_id, ranges.since, ranges.until,
+      min(queries.completed_at_ms), max(queries.completed_at_ms) filter (where queries.covered_until is not null)
+    from ranges
+    join accounts on accounts.id = ranges.account_id
+    join queries on queries.walk_id = ${walkId}
+    where ranges.id = ${range.id} and ${ASKS_FOR_EVERYTHING} group by queries.walk_id
     on conflict do nothing`.execute(trx);
+  // An older inventory within this one could only say what this one says later, whether for an event or against it.
+  await sql`delete from inventories as older where account_id = ${range.accountId} and relay_id = ${range.relayId}
+    and covered_until <= ${range.until} and ${range.since === null ? sql`1` : sql`covered_from >= ${range.since}`}
+    and last_observed_at_ms < (select first_observed_at_ms from inventories where walk_id = ${walkId})`.execute(trx);
   for await (const slice of timeSlices(trx, range.accountId, range)) {
     await sql`insert into presence (relay_id, event_ref, present, observed_at_ms, query_id, kind)
       select inventories.relay_id, events.ref, 0, queries.completed_at_ms, queries.id, events.kind

@@ -4,8 +4,7 @@ import { completeWalk } from './complete-walk.ts';
 import type { Attempt, Range } from './range-history.ts';
 
 /**
- * Completes a walk whose every part was compared, and counts once more what is fetched: bodies may have come from other
- * relays meanwhile.
+ * Completes a walk whose every part was compared.
  *
  * @returns the status that the queries of the walk support.
  */
@@ -18,10 +17,6 @@ export async function finishWalk(
 ): Promise<'complete' | 'partial'> {
   return db.transaction().execute(async (trx) => {
     await completeWalk(trx, range, attempt, { status: 'complete', reason }, nowMs);
-    await sql`update attempts set fetched = found - (select count(*) from evidence
-      left join events on events.ref = evidence.event_ref
-      where evidence.walk_id = attempts.walk_id and evidence.present = 1 and events.ref is null)
-      where id = ${attempt.id}`.execute(trx);
     const { status } = await trx
       .selectFrom('attempts')
       .select('status')

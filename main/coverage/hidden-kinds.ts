@@ -50,7 +50,13 @@ export async function recordKindProbe(
     await trx
       .insertInto('kind_probes')
       .values({ relay_id: probe.range.relayId, kind: probe.kind, refused: probe.refused ? 1 : 0, query_id: id })
-      .onConflict((conflict) => conflict.doNothing())
+      // One refusal is enough, whichever of two accounts was answered first.
+      .onConflict((conflict) =>
+        conflict
+          .doUpdateSet({ refused: 1, query_id: id })
+          .where('kind_probes.refused', '=', 0)
+          .where((eb) => eb.ref('excluded.refused'), '=', 1),
+      )
       .execute();
     if (probe.refused) await rebuildPresenceOfKind(trx, probe.range.relayId, probe.kind);
   });

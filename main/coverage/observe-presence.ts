@@ -32,7 +32,7 @@ export async function compareNewlyArchived(trx: Transaction<Tables>, refs: reado
     join authors on authors.id = events.author
     join accounts on accounts.pubkey = lower(hex(authors.pubkey))
     join inventories on inventories.account_id = accounts.id and inventories.covered_until >= events.created_at
-      and (inventories.covered_from is null or inventories.covered_from <= events.created_at)
+      and coalesce(inventories.covered_from, 0) <= events.created_at
     join queries on queries.id = ${coveringQuery()}
     where not exists (select 1 from evidence where evidence.walk_id = inventories.walk_id
       and evidence.event_ref = events.ref and evidence.present = 1)

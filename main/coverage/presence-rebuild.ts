@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 import { coveringQuery } from './observe-presence.ts';
 import { wasNotSeen } from './complete-inventory.ts';
-import { concludesAbout, LATER_WINS } from './presence-rule.ts';
+import { ASKS_FOR_EVERYTHING, concludesAbout, LATER_WINS } from './presence-rule.ts';
 
 /**
  * Computes the projection again from the evidence alone (design §3): inventories from completed walks, then every
@@ -14,11 +14,12 @@ export async function rebuildPresence(trx: Transaction<Tables>): Promise<void> {
   await sql`delete from inventories`.execute(trx);
   await sql`insert into inventories (walk_id, account_id, relay_id, covered_from, covered_until, first_observed_at_ms, last_observed_at_ms)
     select attempts.walk_id, ranges.account_id, ranges.relay_id, ranges.since, ranges.until,
-      min(queries.completed_at_ms), max(queries.completed_at_ms)
+      min(queries.completed_at_ms), max(queries.completed_at_ms) filter (where queries.covered_until is not null)
     from attempts
     join ranges on ranges.id = attempts.range_id
-    join queries on queries.walk_id = attempts.walk_id and queries.covered_until is not null
-    where attempts.status = 'complete'
+    join queries on queries.walk_id = attempts.walk_id
+    join accounts on accounts.id = ranges.account_id
+    where attempts.status = 'complete' and ${ASKS_FOR_EVERYTHING}
     group by attempts.walk_id`.execute(trx);
   await rebuildFor(trx, sql`1`, sql`1`);
 }
@@ -37,7 +38,7 @@ async function rebuildFor(
   await sql`insert into presence (relay_id, event_ref, present, observed_at_ms, query_id, kind)
     select ranges.relay_id, evidence.event_ref, 1, queries.completed_at_ms, queries.id, events.kind
     from evidence
-    join queries on queries.id = evidence.query_id
+    join queries on queries.id = coalesce(evidence.latest_query_id, evidence.query_id)
     join attempts on attempts.id = queries.attempt_id
     join ranges on ranges.id = attempts.range_id
     left join events on events.ref = evidence.event_ref
@@ -49,7 +50,7 @@ async function rebuildFor(
     join ranges on ranges.id = attempts.range_id
     join accounts on accounts.id = ranges.account_id
     join authors on authors.pubkey = unhex(accounts.pubkey)
-    join events on events.author = authors.id and events.created_at >= max(0, coalesce(queries.covered_from, 0))
+    join events on events.author = authors.id and events.created_at >= coalesce(queries.covered_from, 0)
       and events.created_at <= queries.covered_until and events.sequence <= queries.compared_up_to
     where queries.type = 'NEG' and queries.covered_until is not null and ${ofRelay} and ${ofEvent}
       and not exists (select 1 from evidence where evidence.walk_id = queries.walk_id
@@ -62,7 +63,7 @@ async function rebuildFor(
     join accounts on accounts.id = inventories.account_id
     join authors on authors.pubkey = unhex(accounts.pubkey)
     join events on events.author = authors.id and events.created_at <= inventories.covered_until
-      and (inventories.covered_from is null or events.created_at >= inventories.covered_from)
+      and events.created_at >= coalesce(inventories.covered_from, 0)
     join queries on queries.id = ${coveringQuery()}
     where ${ofRelay} and ${ofEvent} and ${wasNotSeen()}
       and ${concludesAbout(sql`inventories.relay_id`, sql`events.kind`)}

@@ -22,3 +22,6 @@ export function concludesAbout(relay: RawBuilder<unknown>, kind: RawBuilder<unkn
   return sql<boolean>`(${kind} not in (4, 1059) and not exists (
     select 1 from kind_probes where kind_probes.relay_id = ${relay} and kind_probes.kind = ${kind} and kind_probes.refused = 1))`;
 }
+
+/** Whether a range's filter asks for all that the account signed: an inventory of less says nothing about the rest. */
+export const ASKS_FOR_EVERYTHING: RawBuilder<boolean> = sql<boolean>`(ranges.filter = json_object('authors', json_array(accounts.pubkey)))`;

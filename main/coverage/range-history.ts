@@ -83,8 +83,10 @@ export async function readRange(db: ReadableDatabase, id: number): Promise<Range
 
 /** Records the start of an attempt. A continued one inherits cursor, checkpoint and the counters of its walk. */
 export async function beginAttempt(db: WritableDatabase, attempt: NewAttempt): Promise<Attempt> {
-  const continued = attempt.continued ? attempt.prior : null;
   return db.transaction().execute(async (trx) => {
+    // Read now: since the caller did, bodies that the walk's relay had named may have come from another one.
+    const continued =
+      attempt.continued && attempt.prior !== null ? await readAttemptWithin(trx, attempt.prior.id) : null;
     const { id } = await trx
       .insertInto('attempts')
       .values({

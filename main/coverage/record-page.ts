@@ -1,14 +1,10 @@
-import { sql, type Transaction } from 'kysely';
 import type { QueryEnding, RangeStatus, SignedEvent } from '../../preload/contract.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
-import type { Tables } from '../database/tables.ts';
 import type { RelayFilter } from '../relays/relay-query.ts';
-import type { StoredBatch } from '../archive/event-store.ts';
 import { archiveEvents } from './archive-events.ts';
 import { completeWalk } from './complete-walk.ts';
-import { observePresent } from './observe-presence.ts';
-import { addKinds } from './record-reconciliation.ts';
 import type { Attempt, Range } from './range-history.ts';
+import { addKinds, addSightings, newToWalk } from './walk-evidence.ts';
 
 /** One completed REQ of a walk, with everything that it established. */
 export interface PageRecord {
@@ -63,9 +59,9 @@ export async function recordPage<O extends PageOutcome>(
     const completedAtMs = Math.max(page.sentAtMs, page.completedAtMs);
     const completedAt = Math.floor(completedAtMs / 1000);
     const stored = await archiveEvents(trx, page.events, completedAt);
-    const fresh = await unknownToWalk(trx, page, stored.refs);
-    const bodiesOfNamed = namedBefore(page, stored, fresh);
-    const outcome = decide(fresh.length);
+    const refs = [...new Set(stored.refs.values())];
+    const fresh = new Set(await newToWalk(trx, page.range, page.attempt, refs));
+    const outcome = decide(fresh.size);
     const query = await trx
       .insertInto('queries')
       .values({
@@ -79,22 +75,23 @@ export async function recordPage<O extends PageOutcome>(
         message: page.message,
         received: page.received,
         valid: page.events.length,
-        unique_count: fresh.length,
+        unique_count: fresh.size,
         new_count: stored.newlyArchived.size,
         covered_from: outcome.covered?.from ?? null,
         covered_until: outcome.covered?.until ?? null,
       })
       .returning('id')
       .executeTakeFirstOrThrow();
-    await addEvidence(trx, page.attempt.walkId, query.id, fresh, bodiesOfNamed);
-    const refs = fresh.map(({ ref }) => ref);
-    await observePresent(trx, { relayId: page.range.relayId, queryId: query.id, observedAtMs: completedAtMs, refs });
+    const { range, attempt } = page;
+    await addSightings(trx, { range, attempt, queryId: query.id, observedAtMs: completedAtMs, refs });
+    const found = page.events.filter((event) => fresh.has(stored.refs.get(event.id) ?? 0));
+    await addKinds(trx, attempt.walkId, countKinds(found));
     await trx
       .updateTable('attempts')
       .set((eb) => ({
         pages: eb('pages', '+', 1),
-        found: eb('found', '+', fresh.length),
-        fetched: eb('fetched', '+', fresh.length + bodiesOfNamed.length),
+        found: eb('found', '+', fresh.size),
+        fetched: eb('fetched', '+', fresh.size),
         received: eb('received', '+', page.received),
         invalid: eb('invalid', '+', page.invalid),
         newly_archived: eb('newly_archived', '+', stored.newlyArchived.size),
@@ -104,57 +101,13 @@ export async function recordPage<O extends PageOutcome>(
       .where('id', '=', page.attempt.id)
       .execute();
     if (outcome.end !== null) await completeWalk(trx, page.range, page.attempt, outcome.end, completedAtMs);
-    return { outcome, unique: fresh.length, newlyArchived: stored.newlyArchived.size };
+    return { outcome, unique: fresh.size, newlyArchived: stored.newlyArchived.size };
   });
 }
 
-interface FreshEvent {
-  ref: number;
-  kind: number;
-}
-
-async function unknownToWalk(
-  trx: Transaction<Tables>,
-  page: PageRecord,
-  refs: ReadonlyMap<string, number>,
-): Promise<FreshEvent[]> {
-  const { rows } = await sql<{ event_ref: number }>`
-    select event_ref from evidence
-    where walk_id = ${page.attempt.walkId} and event_ref in (select value from json_each(${JSON.stringify([...refs.values()])}))
-  `.execute(trx);
-  const known = new Set(rows.map((row) => row.event_ref));
-  const fresh: FreshEvent[] = [];
-  for (const event of page.events) {
-    const ref = refs.get(event.id);
-    if (ref !== undefined && !known.has(ref)) fresh.push({ ref, kind: event.kind });
-  }
-  return fresh;
-}
-
-/** Events that a NEG session of this walk had named, and whose bodies came only now: found before, fetched now. */
-function namedBefore(page: PageRecord, stored: StoredBatch, fresh: readonly FreshEvent[]): FreshEvent[] {
-  const unknown = new Set(fresh.map(({ ref }) => ref));
-  return page.events.flatMap((event) => {
-    const ref = stored.refs.get(event.id);
-    return ref !== undefined && !unknown.has(ref) && stored.newlyArchived.has(ref) ? [{ ref, kind: event.kind }] : [];
-  });
-}
-
-async function addEvidence(
-  trx: Transaction<Tables>,
-  walkId: number,
-  queryId: number,
-  fresh: readonly FreshEvent[],
-  bodiesOfNamed: readonly FreshEvent[],
-): Promise<void> {
-  if (fresh.length + bodiesOfNamed.length === 0) return;
-  await sql`insert into evidence (walk_id, event_ref, query_id)
-    select ${walkId}, value, ${queryId} from json_each(${JSON.stringify(fresh.map(({ ref }) => ref))})`.execute(trx);
+/** How many of a page's events are of each kind. */
+function countKinds(events: readonly SignedEvent[]): { kind: number; found: number }[] {
   const byKind = new Map<number, number>();
-  for (const { kind } of [...fresh, ...bodiesOfNamed]) byKind.set(kind, (byKind.get(kind) ?? 0) + 1);
-  await addKinds(
-    trx,
-    walkId,
-    [...byKind].map(([kind, found]) => ({ kind, found })),
-  );
+  for (const { kind } of events) byKind.set(kind, (byKind.get(kind) ?? 0) + 1);
+  return [...byKind].map(([kind, found]) => ({ kind, found }));
 }

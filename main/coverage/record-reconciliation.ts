@@ -4,10 +4,10 @@ import { internEventIds } from '../archive/event-store.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
 import type { Tables } from '../database/tables.ts';
 import type { RelayFilter } from '../relays/relay-query.ts';
-import { observePresent } from './observe-presence.ts';
 import { LATER_WINS } from './presence-rule.ts';
 import type { Attempt, Range } from './range-history.ts';
 import { timeSlices } from './time-slices.ts';
+import { addKinds, addSightings, newToWalk } from './walk-evidence.ts';
 
 /** One NEG session over a scope of a range: the whole range, or one of the parts it was split into. */
 export interface ReconciliationRecord {
@@ -40,7 +40,8 @@ export interface RecordedReconciliation {
 }
 
 /**
- * Commits a NEG session: query row, evidence, projection and counters, in one transaction. A session that did not complete keeps what it named and says nothing about anything else (design §3.2).
+ * Commits a NEG session: query row, evidence, projection and counters, in one transaction. A session that did not
+ * complete keeps what it named and says nothing about anything else (design §3.2).
  */
 export async function recordReconciliation(
   db: WritableDatabase,
@@ -52,15 +53,9 @@ export async function recordReconciliation(
     const named = await internEventIds(trx, record.remoteOnly);
     const lacking = completed ? await internEventIds(trx, record.localOnly) : new Map<string, number>();
     const queryId = await insertQuery(trx, record, completedAtMs, completed);
-    const fresh = await addFound(trx, record.attempt.walkId, queryId, [...named.values()]);
+    const fresh = await addNamed(trx, record, queryId, completedAtMs, [...named.values()]);
     await addLacking(trx, record.attempt.walkId, queryId, [...lacking.values()]);
-    await observePresent(trx, {
-      relayId: record.range.relayId,
-      queryId,
-      observedAtMs: completedAtMs,
-      refs: [...named.values()],
-    });
-    const common = completed ? await observeCommon(trx, record, queryId, completedAtMs) : 0;
+    const common = completed ? await observeCommon(trx, record, queryId, completedAtMs, [...lacking.values()]) : 0;
     await trx
       .updateTable('queries')
       .set({ valid: named.size + common, unique_count: fresh.total + common })
@@ -111,24 +106,24 @@ async function insertQuery(
   return id;
 }
 
-/** Positive evidence for named IDs; those that the walk knows from a body already are not counted again. */
-async function addFound(
+/** Positive evidence for named IDs; those that the walk had found already are not counted again. */
+async function addNamed(
   trx: Transaction<Tables>,
-  walkId: number,
+  record: ReconciliationRecord,
   queryId: number,
+  observedAtMs: number,
   refs: readonly number[],
 ): Promise<{ total: number; withBody: number }> {
-  if (refs.length === 0) return { total: 0, withBody: 0 };
-  const { rows } = await sql<{ event_ref: number }>`insert into evidence (walk_id, event_ref, query_id, present)
-    select ${walkId}, value, ${queryId}, 1 from json_each(${JSON.stringify(refs)}) where true
-    on conflict do nothing returning event_ref`.execute(trx);
-  const list = JSON.stringify(rows.map((row) => row.event_ref));
-  const kinds = await sql<{ kind: number; found: number }>`select kind, count(*) as found from events
-    where ref in (select value from json_each(${list})) group by kind`.execute(trx);
-  await addKinds(trx, walkId, kinds.rows);
-  return { total: rows.length, withBody: kinds.rows.reduce((sum, row) => sum + row.found, 0) };
+  const { range, attempt } = record;
+  const fresh = await newToWalk(trx, range, attempt, refs);
+  await addSightings(trx, { range, attempt, queryId, observedAtMs, refs });
+  const { rows } = await sql<{ kind: number; found: number }>`select kind, count(*) as found from events
+    where ref in (select value from json_each(${JSON.stringify(fresh)})) group by kind`.execute(trx);
+  await addKinds(trx, attempt.walkId, rows);
+  return { total: fresh.length, withBody: rows.reduce((sum, row) => sum + row.found, 0) };
 }
 
+/** Said only of events that no query of the walk returned or named: those it found stay found. */
 async function addLacking(
   trx: Transaction<Tables>,
   walkId: number,
@@ -141,42 +136,43 @@ async function addLacking(
     on conflict do nothing`.execute(trx);
 }
 
-/** What both sides had: everything of ours in the scope that the relay did not call missing. */
+/**
+ * What both sides had: everything of ours in the scope that the relay did not call missing. It is counted, and not written
+ * down event by event, unless the walk had found it before: then this is a later sighting.
+ */
 async function observeCommon(
   trx: Transaction<Tables>,
   record: ReconciliationRecord,
   queryId: number,
   completedAtMs: number,
+  lacking: readonly number[],
 ): Promise<number> {
-  const { walkId } = record.attempt;
+  const { range, attempt } = record;
   const kinds = new Map<number, number>();
-  for await (const slice of timeSlices(trx, record.range.accountId, record.scope)) {
-    const inCommon = sql`events.author = ${slice.author} and events.created_at between ${slice.from} and ${slice.until}
-      and events.created_at >= 0 and events.sequence <= ${record.comparedUpTo} and not exists (select 1 from evidence
-        where evidence.walk_id = ${walkId} and evidence.event_ref = events.ref)`;
+  for await (const slice of timeSlices(trx, range.accountId, record.scope)) {
+    const ours = sql`events.author = ${slice.author} and events.created_at between ${slice.from} and ${slice.until}
+      and events.sequence <= ${record.comparedUpTo}`;
+    const known = await sql<{ ref: number }>`select events.ref as ref from events
+      join evidence on evidence.walk_id = ${attempt.walkId} and evidence.event_ref = events.ref and evidence.present = 1
+      where ${ours}`.execute(trx);
+    const inCommon = sql`${ours} and not exists (select 1 from evidence
+      where evidence.walk_id = ${attempt.walkId} and evidence.event_ref = events.ref)`;
     const { rows } = await sql<{ kind: number; found: number }>`
       select kind, count(*) as found from events where ${inCommon} group by kind`.execute(trx);
     for (const { kind, found } of rows) kinds.set(kind, (kinds.get(kind) ?? 0) + found);
     await sql`insert into presence (relay_id, event_ref, present, observed_at_ms, query_id, kind)
-      select ${record.range.relayId}, events.ref, 1, ${completedAtMs}, ${queryId}, events.kind
+      select ${range.relayId}, events.ref, 1, ${completedAtMs}, ${queryId}, events.kind
       from events where ${inCommon} ${LATER_WINS}`.execute(trx);
+    if (known.rows.length > 0) {
+      const missing = new Set(lacking);
+      const refs = known.rows.map(({ ref }) => ref).filter((ref) => !missing.has(ref));
+      await addSightings(trx, { range, attempt, queryId, observedAtMs: completedAtMs, refs });
+    }
   }
   await addKinds(
     trx,
-    walkId,
+    attempt.walkId,
     [...kinds].map(([kind, found]) => ({ kind, found })),
   );
   return [...kinds.values()].reduce((sum, found) => sum + found, 0);
-}
-
-/** Adds to a walk's found events by kind. */
-export async function addKinds(
-  trx: Transaction<Tables>,
-  walkId: number,
-  kinds: readonly { kind: number; found: number }[],
-): Promise<void> {
-  if (kinds.length === 0) return;
-  await sql`insert into walk_kinds (walk_id, kind, found)
-    select ${walkId}, value ->> 0, value ->> 1 from json_each(${JSON.stringify(kinds.map(({ kind, found }) => [kind, found]))}) where true
-    on conflict do update set found = found + excluded.found`.execute(trx);
 }

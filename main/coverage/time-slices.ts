@@ -15,6 +15,9 @@ export interface TimeSlice {
 /**
  * Cuts an account's archived events within a scope into slices that take a few milliseconds each, and lets the main loop
  * go on between them. Works within one transaction, so what is made of the slices is seen whole or not at all.
+ *
+ * Events from before 1970 are in no slice: a negative number is no time of the protocol, and no relay can be relied on to
+ * compare or return such an event.
  */
 export async function* timeSlices(
   trx: Transaction<Tables>,
@@ -25,7 +28,7 @@ export async function* timeSlices(
     join authors on authors.pubkey = unhex(accounts.pubkey) where accounts.id = ${accountId}`.execute(trx);
   const author = rows[0]?.author;
   if (author === undefined) return;
-  let from = scope.since ?? Number.MIN_SAFE_INTEGER;
+  let from = Math.max(0, scope.since ?? 0);
   while (from <= scope.until) {
     const next = await sql<{ created_at: number }>`select created_at from events
       where author = ${author} and created_at between ${from} and ${scope.until}

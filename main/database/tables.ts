@@ -18,7 +18,7 @@ export interface Tables {
   ranges: RangesTable;
   attempts: AttemptsTable;
   queries: QueriesTable;
-  evidence: { walk_id: number; event_ref: number; query_id: number; present: Generated<number> };
+  evidence: EvidenceTable;
   walk_kinds: { walk_id: number; kind: number; found: number };
   fetch_state: FetchStateTable;
   archive_sequence: { only_row: number; last: number };
@@ -140,6 +140,14 @@ interface QueriesTable {
   covered_from: Generated<number | null>;
   covered_until: Generated<number | null>;
   compared_up_to: Generated<number | null>;
+}
+
+interface EvidenceTable {
+  walk_id: number;
+  event_ref: number;
+  query_id: number;
+  present: Generated<number>;
+  latest_query_id: Generated<number | null>;
 }
 
 interface FetchStateTable {

@@ -66,15 +66,17 @@ interface RelayPlan {
   name: string;
   description: string;
   pageCap?: number;
+  negentropy?: boolean;
   holds(event: SignedEvent): boolean;
 }
 
 function relayPlans(now: number): RelayPlan[] {
   return [
-    { name: 'Demo relay A', description: 'holds the whole history', holds: () => true },
+    { name: 'Demo relay A', description: 'holds the whole history', negentropy: true, holds: () => true },
     {
       name: 'Demo relay B',
       description: 'lost some stretches of the history',
+      negentropy: true,
       holds: (event) =>
         event.kind === RELAY_LIST || Math.floor(event.created_at / SECONDS_OF_A_DAY / STRETCH_DAYS) % 5 !== 3,
     },

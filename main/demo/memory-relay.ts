@@ -8,6 +8,7 @@ import type { WebSocket } from 'ws';
 import type { SignedEvent } from '../../preload/contract.ts';
 import { readClientMessage } from './client-message.ts';
 import { EventStore } from './event-store.ts';
+import { NegentropySessions } from './negentropy-sessions.ts';
 import { matchesFilter } from './relay-filter.ts';
 import type { RelayFilter } from './relay-filter.ts';
 import type { EventCheck } from './published-event.ts';
@@ -23,6 +24,8 @@ export interface MemoryRelayOptions {
   events?: Iterable<SignedEvent>;
   /** Pages never carry more than this, without a word about it. */
   pageCap?: number;
+  /** Whether it compares sets by NIP-77. */
+  negentropy?: boolean;
 }
 
 export interface MemoryRelay {
@@ -36,6 +39,7 @@ interface Client {
   socket: WebSocket;
   stream: Duplex;
   subscriptions: Map<string, readonly RelayFilter[]>;
+  sessions: NegentropySessions | null;
 }
 
 /** Starts a relay on a free loopback port: NIP-01 with live subscriptions, and a NIP-11 document. */
@@ -47,7 +51,11 @@ export async function startMemoryRelay(options: MemoryRelayOptions): Promise<Mem
 
   server.on('upgrade', (request, stream, head) => {
     sockets.handleUpgrade(request, stream, head, (socket) => {
-      const client: Client = { socket, stream, subscriptions: new Map() };
+      const sessions =
+        options.negentropy === true
+          ? new NegentropySessions(store, (frame) => socket.send(JSON.stringify(frame)))
+          : null;
+      const client: Client = { socket, stream, subscriptions: new Map(), sessions };
       clients.add(client);
       socket.on('message', (data: Buffer, isBinary) => {
         if (!isBinary) answer(client, data.toString());
@@ -79,8 +87,20 @@ export async function startMemoryRelay(options: MemoryRelayOptions): Promise<Mem
             : ['CLOSED', message.subscription, `invalid: ${message.reason}`],
         );
         break;
+      case 'NEG-OPEN':
+        if (client.sessions === null) refuse(client, message.type);
+        else client.sessions.open(message.subscription, message.filter, message.message);
+        break;
+      case 'NEG-MSG':
+        if (client.sessions === null) refuse(client, message.type);
+        else client.sessions.answer(message.subscription, message.message);
+        break;
+      case 'NEG-CLOSE':
+        if (client.sessions === null) refuse(client, message.type);
+        else client.sessions.close(message.subscription);
+        break;
       default:
-        send(client, ['NOTICE', `${message.type} is not supported here`]);
+        refuse(client, message.type);
     }
   }
 
@@ -133,6 +153,10 @@ export async function startMemoryRelay(options: MemoryRelayOptions): Promise<Mem
   };
 }
 
+function refuse(client: Client, type: string): void {
+  send(client, ['NOTICE', `${type} is not supported here`]);
+}
+
 function send(client: Client, frame: unknown[]): void {
   client.socket.send(JSON.stringify(frame));
 }
@@ -147,7 +171,7 @@ function answerHttp(options: MemoryRelayOptions, request: IncomingMessage, respo
       name: options.name,
       description: options.description,
       software: 'holdfast demo',
-      supported_nips: [1, 11],
+      supported_nips: options.negentropy === true ? [1, 11, 77] : [1, 11],
     }),
   );
 }

@@ -10,7 +10,8 @@ export type Route =
   | { page: 'relays' }
   | { page: 'activity' }
   | { page: 'settings' }
-  | { page: 'event'; id: string };
+  /** Without an ID it asks for one. */
+  | { page: 'event'; id: string | null };
 
 const HEX_32 = /^[0-9a-f]{64}$/;
 
@@ -20,6 +21,7 @@ export function parseRoute(hash: string): Route {
   if (page === 'account' && first !== undefined && HEX_32.test(first)) {
     return { page, account: first, tab: accountTabs.find((tab) => tab === second) ?? 'overview' };
   }
+  if (page === 'event' && first === undefined) return { page, id: null };
   if (page === 'event' && first !== undefined && HEX_32.test(first)) return { page, id: first };
   if (page === 'relays' || page === 'activity' || page === 'settings') return { page };
   return { page: 'home' };
@@ -33,7 +35,7 @@ export function formatRoute(route: Route): string {
     case 'account':
       return `#/account/${route.account}/${route.tab}`;
     case 'event':
-      return `#/event/${route.id}`;
+      return route.id === null ? '#/event' : `#/event/${route.id}`;
     case 'relays':
     case 'activity':
     case 'settings':
@@ -47,6 +49,25 @@ export type Identifier =
   | { type: 'key'; pubkey: string; relays: string[] }
   | { type: 'hex'; value: string }
   | { type: 'secret' };
+
+/** The event ID that a pasted text names, or what is wrong with it in one sentence. */
+export function eventIdOf(text: string): { id: string } | { problem: string } {
+  const found = recognise(text);
+  switch (found?.type) {
+    case 'event':
+      return { id: found.id };
+    case 'hex':
+      return { id: found.value };
+    case 'key':
+      return { problem: 'That is a public key, which names an account and no event.' };
+    case 'secret':
+      return {
+        problem: 'That is a secret key. Holdfast never needs it; clear it from here and from the clipboard.',
+      };
+    case undefined:
+      return { problem: 'That is no event ID. One has 64 hex characters, or begins with note1 or nevent1.' };
+  }
+}
 
 /**
  * Recognises hex, npub, nprofile, note and nevent (NIP-19), with or without `nostr:` (NIP-21); null for anything

@@ -1,4 +1,5 @@
 import ClipboardCopy from '@lucide/svelte/icons/clipboard-copy';
+import Diff from '@lucide/svelte/icons/diff';
 import Download from '@lucide/svelte/icons/download';
 import History from '@lucide/svelte/icons/history';
 import Play from '@lucide/svelte/icons/play';
@@ -8,7 +9,13 @@ import type { MenuAction } from '../components/menu-action.ts';
 import type { Session } from '../state/session.svelte.ts';
 import { formatCount } from '../text/numbers.ts';
 import { largerLimit } from '../text/sentences.ts';
-import type { Offer } from './rows.ts';
+import { saturationOffers, type Offer } from './rows.ts';
+
+/** Where a range belongs. */
+export interface RangePlace {
+  account: string;
+  relay: string;
+}
 
 /** What can be done with a range or a relay; the same from the menu of a row, a note, and the Overview page. */
 export class RangeActions {
@@ -19,42 +26,51 @@ export class RangeActions {
   }
 
   /** The menu of a range. Nothing can be chosen while the range is being fetched. */
-  ofRange(range: CoverageRange): MenuAction[] {
+  ofRange(range: CoverageRange, place: RangePlace): MenuAction[] {
     const active = range.status === 'active';
-    const why = 'This range is being fetched now.';
-    const limit = largerLimit(this.#pageLimit());
+    const why = active ? 'This range is being fetched now.' : undefined;
     const refetch: MenuAction = {
       name: 'Refetch',
       icon: RotateCcw,
       disabled: active,
-      why,
       run: () => this.#refetch(range),
-    };
-    const larger: MenuAction = {
-      name: `Refetch with ${formatCount(limit)} a page`,
-      icon: RotateCcw,
-      disabled: active,
-      why,
-      run: () => this.#refetch(range, limit),
     };
     const resume: MenuAction = {
       name: 'Resume',
       icon: Play,
       disabled: active || !range.resumable,
-      why: active ? why : range.status === 'complete' ? 'This range is complete.' : 'There is nothing to go on with.',
-      run: () => void this.#session.attempt('fetch.resume', { range: range.id }),
+      why: range.status === 'complete' ? 'This range is complete.' : 'There is nothing to go on with.',
+      run: () => this.#resume(range),
     };
-    return range.saturatedSeconds.length > 0 ? [resume, refetch, larger] : [resume, refetch];
+    const others = range.saturatedSeconds.length > 0 ? saturationOffers(range) : [];
+    const icons = { resume: Play, 'larger-page': RotateCcw, compare: Diff };
+    const more = others.map((name) => ({ ...this.offer(range, name, place), icon: icons[name] }));
+    return [resume, refetch, ...more].map((action) => (why === undefined ? action : { ...action, why }));
   }
 
   /** The button that helps with a note. */
-  offer(range: CoverageRange, offer: Offer): MenuAction {
+  offer(range: CoverageRange, offer: Offer, place: RangePlace): MenuAction {
     const disabled = range.status === 'active';
-    if (offer === 'resume') {
-      return { name: 'Resume', disabled, run: () => void this.#session.attempt('fetch.resume', { range: range.id }) };
+    switch (offer) {
+      case 'resume':
+        return { name: 'Resume', disabled, run: () => this.#resume(range) };
+      case 'larger-page': {
+        const limit = largerLimit(range.limit);
+        return { name: `Refetch with ${formatCount(limit)} a page`, disabled, run: () => this.#refetch(range, limit) };
+      }
+      case 'compare':
+        return {
+          name: 'Recheck by NIP-77',
+          disabled,
+          run: () =>
+            void this.#session.attempt('fetch.start', {
+              account: place.account,
+              relays: [place.relay],
+              recheck: true,
+              strategy: 'negentropy',
+            }),
+        };
     }
-    const limit = largerLimit(this.#pageLimit());
-    return { name: `Try ${formatCount(limit)} a page`, disabled, run: () => this.#refetch(range, limit) };
   }
 
   /** The menu of a relay of an account. */
@@ -91,7 +107,7 @@ export class RangeActions {
     void this.#session.attempt('fetch.refetch', limit === undefined ? { range: range.id } : { range: range.id, limit });
   }
 
-  #pageLimit(): number {
-    return this.#session.settings.value?.pageLimit ?? 100;
+  #resume(range: CoverageRange): void {
+    void this.#session.attempt('fetch.resume', { range: range.id });
   }
 }

@@ -6,9 +6,11 @@ import type {
   CoverageRelay,
 } from '../../preload/contract.ts';
 import { sortedKinds } from '../text/event-kinds.ts';
-import { countOf } from '../text/numbers.ts';
-import { unfinishedReason } from '../text/sentences.ts';
+import { countOf, formatCount } from '../text/numbers.ts';
+import { largerLimit, unfinishedReason } from '../text/sentences.ts';
 import { formatSecond } from '../text/times.ts';
+import type { MonthCount } from './month-columns.ts';
+import { anyOverlap } from './timeline.ts';
 
 interface RowBase {
   key: string;
@@ -22,26 +24,47 @@ export type CoverageRow = RowBase &
   (
     | { type: 'relay'; relay: CoverageRelay }
     | { type: 'range'; relay: CoverageRelay; range: CoverageRange }
-    | { type: 'note'; tone: 'warn' | 'bad' | 'quiet'; text: string; range: CoverageRange | null; offer: Offer | null }
-    | { type: 'range-facts'; range: CoverageRange; latest: CoverageAttempt | null }
+    | { type: 'months'; months: readonly MonthCount[] }
+    | { type: 'month'; month: MonthCount }
+    | {
+        type: 'note';
+        tone: 'warn' | 'bad' | 'quiet';
+        text: string;
+        relay: CoverageRelay;
+        range: CoverageRange | null;
+        offers: readonly Offer[];
+      }
+    | { type: 'range-facts'; range: CoverageRange }
     | { type: 'kinds'; range: CoverageRange }
     | { type: 'kind'; kind: number; count: number }
     | { type: 'attempts'; range: CoverageRange }
-    | { type: 'attempt'; attempt: CoverageAttempt; number: number }
-    | { type: 'attempt-facts'; attempt: CoverageAttempt; prior: number | null }
+    | { type: 'attempt'; attempt: CoverageAttempt; number: number; relation: AttemptRelation }
+    | { type: 'attempt-facts'; attempt: CoverageAttempt; relation: AttemptRelation }
     | { type: 'query'; attempt: CoverageAttempt; index: number; query: CoverageQuery | ContractError | undefined }
     | { type: 'query-facts'; query: CoverageQuery }
     | { type: 'pending'; text: string }
   );
 
-/** The one thing that helps with a note. */
-export type Offer = 'resume' | 'larger-page';
+/** What helps with a note: going on, asking for larger pages, or comparing by NIP-77. */
+export type Offer = 'resume' | 'larger-page' | 'compare';
+
+/** How an attempt stands to the others of its range; numbers are those of the list, the first attempt being 1. */
+export interface AttemptRelation {
+  /** The attempt that this one goes on from, repeats, or was made instead of. */
+  prior: { number: number; how: 'continues' | 'repeats' | 'instead-of' } | null;
+  /** The attempt of the same run that paged because this comparison could not be made. */
+  replacedBy: number | null;
+}
 
 /** What the flattening needs to know beside the tree. */
 export interface RowSources {
   isOpen(key: string): boolean;
   attempts(range: number): { attempts: readonly CoverageAttempt[] | null; error: ContractError | null } | undefined;
   query(attempt: number, index: number): CoverageQuery | ContractError | undefined;
+  /** Events of a relay by month; null while they are not known. */
+  months(url: string): readonly MonthCount[] | null;
+  /** What of a relay's time is not covered, in one sentence; null when everything is. */
+  gaps(relay: CoverageRelay): string | null;
 }
 
 /** True for a failed lookup, as opposed to a query row. */
@@ -69,21 +92,25 @@ function note(
   level: number,
   tone: 'warn' | 'bad' | 'quiet',
   text: string,
+  relay: CoverageRelay,
   range: CoverageRange | null = null,
-  offer: Offer | null = null,
+  offers: readonly Offer[] = [],
 ): CoverageRow {
-  return { type: 'note', key, level, open: null, tone, text, range, offer };
+  return { type: 'note', key, level, open: null, tone, text, relay, range, offers };
 }
 
 function addRelay(rows: CoverageRow[], relay: CoverageRelay, sources: RowSources): void {
+  const { url } = relay;
   if (relay.invalidObservations > 0) {
-    const text = `${countOf(relay.invalidObservations, 'delivery', 'deliveries')} from this relay ${
-      relay.invalidObservations === 1 ? 'was' : 'were'
-    } malformed, wrongly signed or not what was asked for. None was stored, and none counts as found.`;
-    rows.push(note(`invalid ${relay.url}`, 2, 'warn', text));
+    const text = `${countOf(relay.invalidObservations, 'invalid observation')}: deliveries from this relay that were malformed, wrongly signed or not what was asked for. None was stored, and none counts as found.`;
+    rows.push(note(`invalid ${url}`, 2, 'warn', text, relay));
   }
   if (relay.ranges.length === 0) {
-    rows.push(note(`empty ${relay.url}`, 2, 'quiet', 'Never asked. Its ranges will stand here after the first fetch.'));
+    const text = 'Never asked. Its ranges will stand here after the first fetch.';
+    rows.push(note(`empty ${url}`, 2, 'quiet', text, relay));
+  } else {
+    const gaps = sources.gaps(relay);
+    if (gaps !== null) rows.push(note(`gaps ${url}`, 2, 'quiet', gaps, relay));
   }
   const ordered = [...relay.ranges].sort(
     (left, right) =>
@@ -93,36 +120,40 @@ function addRelay(rows: CoverageRow[], relay: CoverageRelay, sources: RowSources
     const key = `range ${range.id}`;
     const open = sources.isOpen(key);
     rows.push({ type: 'range', key, level: 2, open, relay, range });
-    if (open) addRange(rows, range, sources);
+    if (open) addRange(rows, relay, range, sources);
+  }
+  if (anyOverlap(relay.ranges)) {
+    const text =
+      'Ranges share the seconds at their edges. An event there counts in each of them, so their numbers are not added up.';
+    rows.push(note(`overlap ${url}`, 2, 'quiet', text, relay));
+  }
+  const months = sources.months(url);
+  if (months === null || months.length === 0) return;
+  const key = `months ${url}`;
+  const open = sources.isOpen(key);
+  rows.push({ type: 'months', key, level: 2, open, months });
+  if (!open) return;
+  for (const month of [...months].reverse()) {
+    rows.push({ type: 'month', key: `month ${url} ${month.start}`, level: 3, open: null, month });
   }
 }
 
-function addRange(rows: CoverageRow[], range: CoverageRange, sources: RowSources): void {
+function addRange(rows: CoverageRow[], relay: CoverageRelay, range: CoverageRange, sources: RowSources): void {
   const id = range.id;
   const saturated = range.saturatedSeconds.length > 0;
   if (range.status === 'partial' || range.status === 'failed') {
     const tone = range.status === 'failed' ? 'bad' : 'warn';
-    const offer = range.resumable ? 'resume' : saturated ? 'larger-page' : null;
-    rows.push(note(`reason ${id}`, 3, tone, unfinishedReason(range), range, offer));
+    const offers = range.resumable ? ['resume' as const] : saturated ? saturationOffers(range) : [];
+    rows.push(note(`reason ${id}`, 3, tone, unfinishedReason(range), relay, range, offers));
   }
   if (saturated && (range.resumable || range.status === 'complete' || range.status === 'active')) {
-    rows.push(note(`saturated ${id}`, 3, 'warn', saturationSentence(range), range, 'larger-page'));
+    rows.push(note(`saturated ${id}`, 3, 'warn', saturationSentence(range), relay, range, saturationOffers(range)));
   }
-  if (range.notFetched > 0 && range.status === 'complete') {
-    const text = `${countOf(range.notFetched, 'event')} named by the relay ${
-      range.notFetched === 1 ? 'has' : 'have'
-    } not arrived as a valid body yet.`;
-    rows.push(note(`bodies ${id}`, 3, 'warn', text, range, range.resumable ? 'resume' : null));
+  if (range.notFetched > 0 && range.status !== 'active') {
+    const offers = range.resumable && range.status === 'complete' ? ['resume' as const] : [];
+    rows.push(note(`bodies ${id}`, 3, 'warn', notFetchedSentence(range), relay, range, offers));
   }
-  const known = sources.attempts(id);
-  rows.push({
-    type: 'range-facts',
-    key: `facts ${id}`,
-    level: 3,
-    open: null,
-    range,
-    latest: known?.attempts?.[0] ?? null,
-  });
+  rows.push({ type: 'range-facts', key: `facts ${id}`, level: 3, open: null, range });
 
   const kinds = sortedKinds(range.kinds);
   if (kinds.length > 0) {
@@ -140,31 +171,61 @@ function addRange(rows: CoverageRow[], range: CoverageRange, sources: RowSources
   const open = sources.isOpen(key);
   rows.push({ type: 'attempts', key, level: 3, open, range });
   if (!open) return;
+  const known = sources.attempts(id);
   if (known?.error) {
-    rows.push(note(`attempts-error ${id}`, 4, 'bad', `The attempts cannot be shown: ${known.error.message}`));
+    rows.push(note(`attempts-error ${id}`, 4, 'bad', `The attempts cannot be shown: ${known.error.message}`, relay));
   } else if (!known?.attempts) {
     rows.push({ type: 'pending', key: `attempts-pending ${id}`, level: 4, open: null, text: 'Loading attempts…' });
   }
   const attempts = known?.attempts ?? [];
+  const relations = relationsOf(attempts);
   attempts.forEach((attempt, position) => {
-    addAttempt(rows, attempt, attempts.length - position, attempts, sources);
+    addAttempt(rows, attempt, attempts.length - position, relations.get(attempt.id) ?? UNRELATED, sources);
   });
+}
+
+const UNRELATED: AttemptRelation = { prior: null, replacedBy: null };
+
+/** How the attempts of a range, newest first, stand to each other, by attempt. */
+export function relationsOf(attempts: readonly CoverageAttempt[]): ReadonlyMap<number, AttemptRelation> {
+  const numbers = new Map(attempts.map((attempt, position) => [attempt.id, attempts.length - position]));
+  const byId = new Map(attempts.map((attempt) => [attempt.id, attempt]));
+  const relations = new Map<number, AttemptRelation>();
+  for (const attempt of [...attempts].reverse()) {
+    const prior = attempt.prior === null ? undefined : byId.get(attempt.prior);
+    const number = prior === undefined ? undefined : numbers.get(prior.id);
+    if (prior === undefined || number === undefined) {
+      relations.set(attempt.id, UNRELATED);
+      continue;
+    }
+    const fellBack =
+      attempt.strategy === 'paging' &&
+      prior.strategy === 'negentropy' &&
+      prior.status !== 'complete' &&
+      prior.run === attempt.run &&
+      !attempt.continued;
+    const how = fellBack ? 'instead-of' : attempt.continued ? 'continues' : 'repeats';
+    relations.set(attempt.id, { prior: { number, how }, replacedBy: null });
+    if (fellBack) {
+      const replacedBy = numbers.get(attempt.id) ?? null;
+      relations.set(prior.id, { prior: relations.get(prior.id)?.prior ?? null, replacedBy });
+    }
+  }
+  return relations;
 }
 
 function addAttempt(
   rows: CoverageRow[],
   attempt: CoverageAttempt,
   number: number,
-  all: readonly CoverageAttempt[],
+  relation: AttemptRelation,
   sources: RowSources,
 ): void {
   const key = `attempt ${attempt.id}`;
   const open = sources.isOpen(key);
-  rows.push({ type: 'attempt', key, level: 4, open, attempt, number });
+  rows.push({ type: 'attempt', key, level: 4, open, attempt, number, relation });
   if (!open) return;
-  const priorPosition = all.findIndex((candidate) => candidate.id === attempt.prior);
-  const prior = priorPosition === -1 ? null : all.length - priorPosition;
-  rows.push({ type: 'attempt-facts', key: `attempt-facts ${attempt.id}`, level: 5, open: null, attempt, prior });
+  rows.push({ type: 'attempt-facts', key: `attempt-facts ${attempt.id}`, level: 5, open: null, attempt, relation });
   for (let index = 0; index < attempt.queryCount; index += 1) {
     const queryKey = `query ${attempt.id} ${index}`;
     const query = sources.query(attempt.id, index);
@@ -175,6 +236,21 @@ function addAttempt(
       rows.push({ type: 'query-facts', key: `query-facts ${attempt.id} ${index}`, level: 6, open: null, query });
     }
   }
+}
+
+/** What can close a saturated second: a larger page than the range was asked with, or a comparison (design §3.5). */
+export function saturationOffers(range: Pick<CoverageRange, 'limit' | 'strategy'>): Offer[] {
+  const offers: Offer[] = [];
+  if (largerLimit(range.limit) > range.limit) offers.push('larger-page');
+  if (range.strategy !== 'negentropy') offers.push('compare');
+  return offers;
+}
+
+/** "Not fetched 12: …", for bodies that a relay named and did not send. */
+export function notFetchedSentence(range: Pick<CoverageRange, 'notFetched'>): string {
+  return range.notFetched === 1
+    ? 'Not fetched 1: the relay named this event, and no valid body of it has arrived yet.'
+    : `Not fetched ${formatCount(range.notFetched)}: the relay named these events, and no valid bodies of them have arrived yet.`;
 }
 
 /** Names the seconds that one page cannot carry, the first three of them, in local time. */

@@ -1,5 +1,6 @@
 import type { ArchiveSummary, CoverageRange, CoverageRelay, RangeStatus } from '../../preload/contract.ts';
-import { formatClock, formatDate, formatMonth, yearOf } from '../text/times.ts';
+import { countOf } from '../text/numbers.ts';
+import { formatClock, formatDate, formatMinute, formatMonth, formatSince, yearOf } from '../text/times.ts';
 
 /** The time axis that all strips of a page share, in Unix seconds. */
 export interface TimeAxis {
@@ -31,10 +32,17 @@ const YEAR = 365 * DAY;
 
 /**
  * The axis for a coverage tree: from the oldest event or bound that is known to `now`, with a little room before it
- * for the open historical bound. Without anything known it shows the last year.
+ * for the open historical bound. Without anything known it shows the last year. A long axis begins with a year or a
+ * month, so that it stands still while a walk reaches older seconds one after another. `firstMonth` is the oldest
+ * month that holds an event of a plausible time; what claims to be older does not stretch the axis.
  */
-export function timeAxis(archive: ArchiveSummary, relays: readonly CoverageRelay[], now: number): TimeAxis {
-  let oldest = archive.oldest ?? Infinity;
+export function timeAxis(
+  archive: ArchiveSummary,
+  relays: readonly CoverageRelay[],
+  now: number,
+  firstMonth: number | null = null,
+): TimeAxis {
+  let oldest = Math.max(archive.oldest ?? Infinity, firstMonth ?? -Infinity);
   let end = now;
   for (const relay of relays) {
     for (const range of relay.ranges) {
@@ -44,14 +52,78 @@ export function timeAxis(archive: ArchiveSummary, relays: readonly CoverageRelay
   }
   // A clock that ran ahead must not push the whole history into a corner.
   end = Math.min(end, now + DAY);
-  const start = oldest === Infinity || oldest >= end ? end - YEAR : oldest;
+  const start = oldest === Infinity || oldest >= end ? end - YEAR : calmStart(oldest, end);
   const length = Math.max(end - start, 600);
   return { start: end - length * 1.04, end };
+}
+
+function calmStart(oldest: number, end: number): number {
+  const date = new Date(oldest * 1000);
+  if (end - oldest > 2 * YEAR) return Date.UTC(date.getUTCFullYear(), 0, 1) / 1000;
+  if (end - oldest > YEAR / 4) return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1) / 1000;
+  return oldest;
 }
 
 /** The place of a second on the axis, between 0 and 1. */
 export function positionOf(second: number, axis: TimeAxis): number {
   return Math.min(1, Math.max(0, (second - axis.start) / (axis.end - axis.start)));
+}
+
+/** A stretch of time; `since: null` is Beginning, and `until: null` is now. */
+export interface Gap {
+  since: number | null;
+  until: number | null;
+}
+
+/** The newest minutes are never covered, because time goes on; a gap up to now begins to matter after this long. */
+const RECENT = DAY;
+
+/**
+ * What no complete or partial walk has covered, oldest first: stretches that were never asked for, not reached, or only
+ * asked for in vain. Between ranges every gap counts, however short.
+ */
+export function gapsOf(ranges: readonly CoverageRange[], walks: WalkPositions, now: number): Gap[] {
+  const covered = ranges
+    // An unfinished walk of which no position is known has covered nothing for certain.
+    .filter((range) => range.status === 'complete' || (walks.get(range.id) ?? Infinity) < range.until)
+    .flatMap((range) => piecesOf(range, walks.get(range.id)))
+    .filter((piece) => piece.state !== 'failed' && piece.state !== 'unwalked' && piece.to >= piece.from)
+    .sort((left, right) => left.from - right.from);
+  const gaps: Gap[] = [];
+  let reached = -Infinity;
+  for (const piece of covered) {
+    // Bounds are inclusive whole seconds, so the next range may begin one second later without a gap.
+    if (piece.from > reached + 1) gaps.push({ since: reached === -Infinity ? null : reached, until: piece.from });
+    reached = Math.max(reached, piece.to);
+  }
+  if (now - reached > RECENT) gaps.push({ since: reached === -Infinity ? null : reached, until: null });
+  return gaps;
+}
+
+/** The gaps of a relay in one sentence; null when there are none. */
+export function gapSentence(gaps: readonly Gap[], timeZone?: string): string | null {
+  if (gaps.length === 0) return null;
+  const [only] = gaps;
+  if (gaps.length === 1 && only?.since === null && only.until === null) return 'Nothing is covered yet.';
+  const named = gaps
+    .slice(0, 3)
+    .map(
+      (gap) =>
+        `${formatSince(gap.since, timeZone)} → ${gap.until === null ? 'now' : formatMinute(gap.until, timeZone)}`,
+    );
+  const more = gaps.length > 3 ? ` and ${countOf(gaps.length - 3, 'more stretch', 'more stretches')}` : '';
+  return `Not covered: ${named.join(', ')}${more}.`;
+}
+
+/** True when two ranges share seconds, so that their counts must not be added up. */
+export function anyOverlap(ranges: readonly CoverageRange[]): boolean {
+  const ordered = [...ranges].sort((left, right) => (left.since ?? -Infinity) - (right.since ?? -Infinity));
+  let reached = -Infinity;
+  for (const range of ordered) {
+    if (reached > -Infinity && (range.since ?? -Infinity) <= reached) return true;
+    reached = Math.max(reached, range.until);
+  }
+  return false;
 }
 
 interface Piece {
@@ -175,6 +247,31 @@ const spoken: Record<Segment['state'], string> = {
   active: 'being fetched',
   unwalked: 'not reached',
 };
+
+/** What is established at a place of the axis, in a word or two. */
+export function stateAt(segments: readonly Segment[], position: number): string {
+  const segment = segments.find((each) => each.left <= position && position <= each.left + each.width);
+  return segment === undefined ? 'never asked' : spoken[segment.state];
+}
+
+/** The parts of a strip where nothing is established, as fractions of the axis, from left to right. */
+export function uncovered(segments: readonly Segment[]): { left: number; width: number }[] {
+  const open: { left: number; width: number }[] = [];
+  const add = (left: number, right: number): void => {
+    const last = open.at(-1);
+    if (right - left < 1e-6) return;
+    if (last !== undefined && Math.abs(last.left + last.width - left) < 1e-6) last.width = right - last.left;
+    else open.push({ left, width: right - left });
+  };
+  let reached = 0;
+  for (const segment of segments) {
+    add(reached, segment.left);
+    reached = segment.left + segment.width;
+    if (segment.state === 'failed' || segment.state === 'unwalked') add(segment.left, reached);
+  }
+  add(reached, 1);
+  return open;
+}
 
 /** A strip in words, for readers that cannot see it: "Beginning to 30 Nov 2026 complete". */
 export function describeSegments(segments: readonly Segment[], axis: TimeAxis, timeZone?: string): string {

@@ -1,5 +1,5 @@
 import type { AccountSummary, CoverageRange, CoverageRelay, CoverageTree } from '../../preload/contract.ts';
-import { saturationSentence, type Offer } from '../coverage/rows.ts';
+import { notFetchedSentence, saturationOffers, saturationSentence, type Offer } from '../coverage/rows.ts';
 import { relayName } from '../text/names.ts';
 import { countOf, formatCount } from '../text/numbers.ts';
 import { unfinishedReason } from '../text/sentences.ts';
@@ -29,7 +29,12 @@ function rangeItems(relay: CoverageRelay, range: CoverageRange): AttentionItem[]
       key: `range ${range.id}`,
       tone: range.status === 'failed' ? 'bad' : 'warn',
       text: `${relayName(relay.url)}: ${formatBounds(range.since, range.until)} ${verb}. ${unfinishedReason(range)}${kept}`,
-      help: range.saturatedSeconds.length > 0 ? 'larger-page' : range.resumable ? 'resume' : 'look',
+      help:
+        range.saturatedSeconds.length > 0
+          ? (saturationOffers(range)[0] ?? 'look')
+          : range.resumable
+            ? 'resume'
+            : 'look',
     });
   } else if (range.status === 'complete' && range.saturatedSeconds.length > 0) {
     items.push({
@@ -37,16 +42,14 @@ function rangeItems(relay: CoverageRelay, range: CoverageRange): AttentionItem[]
       key: `saturated ${range.id}`,
       tone: 'warn',
       text: `${relayName(relay.url)}: ${saturationSentence(range)}`,
-      help: 'larger-page',
+      help: saturationOffers(range)[0] ?? 'look',
     });
   } else if (range.status === 'complete' && range.notFetched > 0) {
     items.push({
       ...base,
       key: `bodies ${range.id}`,
       tone: 'warn',
-      text: `${relayName(relay.url)} named ${countOf(range.notFetched, 'event')} whose ${
-        range.notFetched === 1 ? 'body has' : 'bodies have'
-      } not arrived yet.`,
+      text: `${relayName(relay.url)}: ${notFetchedSentence(range)}`,
       help: range.resumable ? 'resume' : 'look',
     });
   }

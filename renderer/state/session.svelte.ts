@@ -13,6 +13,12 @@ import { asContractError, type Connection, type LinkState } from '../transport/c
 import { Notices } from './notices.svelte.ts';
 import { follow, Snapshot } from './snapshot.svelte.ts';
 
+/** A relay, or one of its ranges, on the Coverage page. */
+export interface CoverageFocus {
+  relay: string;
+  range: number | null;
+}
+
 /** What every page shares: the API, the topics that concern the whole window, the page shown, and the time. */
 export class Session {
   readonly api: HoldfastApi;
@@ -26,8 +32,10 @@ export class Session {
   link = $state.raw<LinkState>('connecting');
   addingAccount = $state(false);
   searching = $state(false);
-  /** A relay that the Coverage page opens when it is shown next; chosen on another page. */
-  coverageFocus: string | null = null;
+  /** What the Coverage page opens when it is shown next; chosen on another page. */
+  coverageFocus: CoverageFocus | null = null;
+  /** The run that the Runs page opens when it is shown next. */
+  runFocus: number | null = null;
 
   constructor(connection: Connection, view: Window) {
     this.api = connection.api;

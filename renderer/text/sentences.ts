@@ -1,11 +1,13 @@
 import type {
   AccountSummary,
   ActivitySnapshot,
+  CopiesSummary,
   CoverageRange,
   CoverageRelay,
   ErrorCode,
   RunType,
   Strategy,
+  StrategyChoice,
 } from '../../preload/contract.ts';
 import { relayName } from './names.ts';
 import { countOf, formatCount, formatRate } from './numbers.ts';
@@ -57,11 +59,27 @@ export function runTypeName(type: RunType): string {
 /** How events of a range were asked for. */
 export function strategyName(strategy: Strategy): string {
   const names: Record<Strategy, string> = {
-    negentropy: 'Reconciliation (NIP-77)',
+    negentropy: 'NIP-77 (IDs compared, then only missing bodies fetched)',
     paging: 'Paging (REQ, backward by until)',
     'legacy-windows': 'Windows of the first version',
   };
   return names[strategy];
+}
+
+/** The same in a word, for rows. */
+export function strategyWord(strategy: Strategy): string {
+  const words: Record<Strategy, string> = { negentropy: 'NIP-77', paging: 'paging', 'legacy-windows': 'old windows' };
+  return words[strategy];
+}
+
+/** The strategy that a run was begun with, as it is offered and told. */
+export function strategyChoiceName(choice: StrategyChoice): string {
+  const names: Record<StrategyChoice, string> = {
+    auto: 'NIP-77 where a relay compares, else paging',
+    negentropy: 'NIP-77 only',
+    paging: 'paging by REQ only',
+  };
+  return names[choice];
 }
 
 /** The line of the activity bar. Null when nothing is going on, so that the bar can say so in its own way. */
@@ -105,6 +123,14 @@ export function foundOnRelay(relay: Pick<CoverageRelay, 'ranges'>): { count: num
       counted.filter((range) => range.found > 0).length > 1 ||
       relay.ranges.some((range) => range.status !== 'complete'),
   };
+}
+
+/** What a relay holds of the archive, as far as evidence goes: "12,102 present · 329 absent". */
+export function copiesOnRelay(copies: CopiesSummary['relays'][number]): string {
+  const parts = [`${formatCount(copies.present)} present`];
+  if (copies.absent > 0) parts.push(`${formatCount(copies.absent)} absent`);
+  if (copies.undetermined > 0) parts.push(`${formatCount(copies.undetermined)} undetermined`);
+  return parts.join(' · ');
 }
 
 /** A larger page that may carry what stood in a saturated second: five times the one that was tried, at most 5,000. */

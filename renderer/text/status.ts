@@ -3,6 +3,7 @@ import type {
   HealthState,
   QueryEnding,
   RangeStatus,
+  RelayPresence,
   RelayRunState,
   RunStatus,
 } from '../../preload/contract.ts';
@@ -11,7 +12,8 @@ import type {
 export type Tone = 'good' | 'warn' | 'bad' | 'busy' | 'quiet';
 
 /** The shape that stands beside the word, so that a state never depends on colour. */
-export type StatusShape = 'check' | 'half' | 'cross' | 'running' | 'waiting' | 'dashed' | 'stopped' | 'unlinked';
+export type StatusShape =
+  'check' | 'half' | 'cross' | 'running' | 'waiting' | 'dashed' | 'stopped' | 'unlinked' | 'question';
 
 /** A state as it is shown everywhere: shape, word and colour together. */
 export interface Status {
@@ -20,7 +22,8 @@ export interface Status {
   word: string;
 }
 
-function status(tone: Tone, shape: StatusShape, word: string): Status {
+/** A state from its parts. */
+export function status(tone: Tone, shape: StatusShape, word: string): Status {
   return { tone, shape, word };
 }
 
@@ -64,6 +67,17 @@ const endings: Record<QueryEnding, Status> = {
   cancelled: status('quiet', 'stopped', 'Cancelled'),
   failed: status('bad', 'cross', 'Failed'),
 };
+
+const presences: Record<RelayPresence['state'], Status> = {
+  present: status('good', 'check', 'Present'),
+  absent: status('bad', 'cross', 'Absent'),
+  undetermined: status('quiet', 'question', 'Undetermined'),
+};
+
+/** An event on a relay, as far as evidence goes. */
+export function presenceStatus(state: RelayPresence['state']): Status {
+  return presences[state];
+}
 
 /** A range or an attempt. */
 export function rangeStatus(value: RangeStatus): Status {

@@ -27,11 +27,18 @@ function attempt(part: Partial<CoverageAttempt> = {}): CoverageAttempt {
   };
 }
 
-function sources(open: string[], attempts: CoverageAttempt[] | null = null): RowSources {
+function sources(
+  open: string[],
+  attempts: CoverageAttempt[] | null = null,
+  part: Partial<RowSources> = {},
+): RowSources {
   return {
     isOpen: (key) => open.includes(key),
     attempts: () => (attempts === null ? undefined : { attempts, error: null }),
     query: () => undefined,
+    months: () => null,
+    gaps: () => null,
+    ...part,
   };
 }
 
@@ -51,13 +58,13 @@ describe('rows of the coverage tree', () => {
       sampleRange({ id: 2, since: 1990, until: 3000 }),
     ]);
     const keys = coverageRows([relay], sources([relayKey])).map((row) => row.key);
-    expect(keys).toEqual([relayKey, 'range 1', 'range 2', 'range 3']);
+    expect(keys).toEqual([relayKey, 'range 1', 'range 2', 'range 3', 'overlap wss://relay.example']);
   });
 
   it('keeps the reason of an unfinished range before its facts, with Resume when that is possible', () => {
     const range = sampleRange({ status: 'partial', reason: 'It closed.', resumable: true });
     const rows = coverageRows([sampleRelay([range])], sources([relayKey, 'range 1']));
-    expect(rows[2]).toMatchObject({ type: 'note', text: 'It closed.', offer: 'resume', tone: 'warn' });
+    expect(rows[2]).toMatchObject({ type: 'note', text: 'It closed.', offers: ['resume'], tone: 'warn' });
     expect(rows[3]?.type).toBe('range-facts');
   });
 
@@ -67,7 +74,7 @@ describe('rows of the coverage tree', () => {
       (row) => row.type === 'note',
     );
     expect(notes).toHaveLength(1);
-    expect(notes[0]).toMatchObject({ offer: 'larger-page' });
+    expect(notes[0]).toMatchObject({ offers: ['larger-page', 'compare'] });
   });
 
   it('says that a relay without ranges was never asked', () => {
@@ -93,7 +100,9 @@ describe('rows of the coverage tree', () => {
     );
     const attempts = rows.filter((row) => row.type === 'attempt');
     expect(attempts.map((row) => row.number)).toEqual([2, 1]);
-    expect(rows.find((row) => row.type === 'attempt-facts')).toMatchObject({ prior: 1 });
+    expect(rows.find((row) => row.type === 'attempt-facts')).toMatchObject({
+      relation: { prior: { number: 1, how: 'repeats' }, replacedBy: null },
+    });
   });
 
   it('finds the parent that Left goes to', () => {

@@ -14,6 +14,8 @@ export function sampleRange(part: Partial<CoverageRange> = {}): CoverageRange {
     kinds: {},
     strategy: 'paging',
     reason: null,
+    cursor: null,
+    limit: 100,
     saturatedSeconds: [],
     resumable: false,
     attemptCount: 1,

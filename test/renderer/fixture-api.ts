@@ -1,5 +1,6 @@
 import type {
   ContractError,
+  CoverageTree,
   HoldfastApi,
   Method,
   Methods,
@@ -8,7 +9,9 @@ import type {
   Topic,
   Topics,
 } from '../../preload/contract.ts';
+import { copiesOf } from './fixture-copies.ts';
 import { attemptsOf, queriesOf } from './fixture-coverage.ts';
+import { whereabouts } from './fixture-event.ts';
 import { DAY, hex } from './fixture-parts.ts';
 import { world, type FixtureOptions } from './fixture-world.ts';
 
@@ -39,6 +42,9 @@ export function fixtureApi(options: FixtureOptions): HoldfastApi {
       'holdfast '.repeat(40),
     sig: hex(5) + hex(6),
   };
+
+  const treeOf = (account: string): CoverageTree =>
+    data.trees.get(account) ?? { account, archive: { events: 0, oldest: null, newest: null }, relays: [] };
 
   const answers: { [M in Method]?: (args: Methods[M]['args']) => Methods[M]['result'] } = {
     'application.info': () => ({
@@ -76,17 +82,9 @@ export function fixtureApi(options: FixtureOptions): HoldfastApi {
         .find((each) => each.id === id);
       return found === undefined ? [] : queriesOf(found, data.alice).slice(offset, offset + limit);
     },
-    'events.find': ({ id }) =>
-      id === event.id
-        ? {
-            event,
-            firstSeenAt: options.now - 29 * DAY,
-            seenOn: [
-              { url: 'wss://relay-a.example', observedAt: options.now - 240 },
-              { url: 'wss://relay-b.example', observedAt: options.now - 3600 },
-            ],
-          }
-        : null,
+    'events.find': ({ id }) => whereabouts(id, event, options.now),
+    'coverage.copies': ({ account }) => copiesOf(treeOf(account), options.now).copies,
+    'coverage.timeline': ({ account }) => copiesOf(treeOf(account), options.now).timeline,
     'archive.import': ({ lines }) => {
       const read = lines.split('\n').filter((line) => line.trim() !== '').length;
       return {
@@ -128,12 +126,9 @@ export function fixtureApi(options: FixtureOptions): HoldfastApi {
       const snapshots: { [Name in Topic]: () => Topics[Name]['snapshot'] } = {
         accounts: () => data.accounts,
         activity: () => data.activity,
-        coverage: () =>
-          data.trees.get(account ?? '') ?? {
-            account: account ?? '',
-            archive: { events: 0, oldest: null, newest: null },
-            relays: [],
-          },
+        coverage: () => treeOf(account ?? ''),
+        copies: () => copiesOf(treeOf(account ?? ''), options.now).copies,
+        timeline: () => copiesOf(treeOf(account ?? ''), options.now).timeline,
         runs: () => data.runs.filter((run) => run.account === account),
         relays: () => data.health,
         settings: () => settings,

@@ -6,7 +6,7 @@ import type {
   QueryEnding,
   RangeStatus,
 } from '../../preload/contract.ts';
-import { DAY } from './fixture-parts.ts';
+import { DAY, hex } from './fixture-parts.ts';
 
 function range(id: number, part: Partial<CoverageRange> & { until: number }): CoverageRange {
   const found = part.found ?? 0;
@@ -21,6 +21,8 @@ function range(id: number, part: Partial<CoverageRange> & { until: number }): Co
     kinds: {},
     strategy: 'paging',
     reason: null,
+    cursor: null,
+    limit: 100,
     saturatedSeconds: [],
     resumable: false,
     attemptCount: 1,
@@ -68,7 +70,13 @@ export function aliceRelays(now: number): CoverageRelay[] {
       forwardBoundary: start,
       invalidObservations: 0,
       ranges: [
-        range(1, { until: now - 40 * DAY, found: 12_102, kinds: someKinds(12_102), reason: endReached }),
+        range(1, {
+          until: now - 40 * DAY,
+          found: 11_402,
+          kinds: someKinds(11_402),
+          attemptCount: 2,
+          reason: endReached,
+        }),
         ...incremental(100, 14, now - 40 * DAY, start),
       ],
     },
@@ -86,6 +94,7 @@ export function aliceRelays(now: number): CoverageRelay[] {
           kinds: someKinds(8214),
           attemptCount: 200,
           queryCount: 6400,
+          cursor: now - 810 * DAY,
           reason: 'The relay closed the connection while page 83 was on its way.',
           resumable: true,
         }),
@@ -104,6 +113,7 @@ export function aliceRelays(now: number): CoverageRelay[] {
           found: 5331,
           kinds: someKinds(5331),
           reason: 'Second 1669852800 holds more events than a page of 100 can carry.',
+          cursor: 1_669_852_800,
           saturatedSeconds: [1_669_852_800, 1_700_000_000],
           resumable: false,
         }),
@@ -138,6 +148,7 @@ export function aliceRelays(now: number): CoverageRelay[] {
           status: 'active',
           found: 1204,
           checkedAt: null,
+          cursor: now - 480 * DAY,
           kinds: someKinds(1204),
           queryCount: 13,
         }),
@@ -156,7 +167,11 @@ export function aliceRelays(now: number): CoverageRelay[] {
           fetched: 3888,
           notFetched: 12,
           kinds: someKinds(3900),
-          reason: endReached,
+          strategy: 'negentropy',
+          attemptCount: 3,
+          queryCount: 9,
+          reason:
+            'Compared by NIP-77, in 2 parts because the relay called the whole too large: 3,860 in common, 40 only on the relay, 8,531 only here.',
           resumable: true,
         }),
         range(7, { since: now - 200 * DAY, until: now - 90 * DAY, found: 611, kinds: { 1: 611 }, reason: endReached }),
@@ -181,6 +196,27 @@ export function aliceRelays(now: number): CoverageRelay[] {
   ];
 }
 
+/** One relay that was compared to its end and holds everything. */
+export function oneCompleteRelay(now: number): CoverageRelay {
+  return {
+    url: 'wss://relay-a.example',
+    role: 'write',
+    historyComplete: true,
+    forwardBoundary: now - 86_000,
+    invalidObservations: 0,
+    ranges: [
+      range(9, {
+        until: now - 86_000,
+        found: 77,
+        kinds: { 1: 60, 7: 12, 0: 1, 3: 4 },
+        strategy: 'negentropy',
+        queryCount: 3,
+        reason: 'Compared by NIP-77: 37 in common, 40 only on the relay, 0 only here.',
+      }),
+    ],
+  };
+}
+
 /** Forty relays. */
 export function manyRelays(now: number): CoverageRelay[] {
   return Array.from({ length: 40 }, (_, index): CoverageRelay => {
@@ -199,6 +235,7 @@ export function manyRelays(now: number): CoverageRelay[] {
           status,
           found,
           kinds: { 1: found },
+          cursor: status === 'partial' ? now - (150 + index * 15) * DAY : null,
           reason:
             status === 'complete'
               ? 'The relay said that nothing older follows.'
@@ -210,8 +247,45 @@ export function manyRelays(now: number): CoverageRelay[] {
   });
 }
 
+/** A comparison that the relay did not answer, and the paging that took over in the same run. */
+function fallBackAttempts(target: CoverageRange, now: number): CoverageAttempt[] {
+  const startedAt = (target.checkedAt ?? now) - 300;
+  const base = { run: 30, continued: false, limit: target.limit, cursor: null, newlyArchived: 12 };
+  return [
+    {
+      ...base,
+      id: target.id * 1000,
+      prior: null,
+      strategy: 'negentropy',
+      status: 'failed',
+      startedAt,
+      completedAt: startedAt + 20,
+      reason: 'The relay kept silent when asked to compare (NIP-77).',
+      found: 0,
+      fetched: 0,
+      received: 0,
+      queryCount: 1,
+    },
+    {
+      ...base,
+      id: target.id * 1000 + 1,
+      prior: target.id * 1000,
+      strategy: 'paging',
+      status: target.status,
+      startedAt: startedAt + 21,
+      completedAt: startedAt + 200,
+      reason: target.reason,
+      found: target.found,
+      fetched: target.fetched,
+      received: target.found + 90,
+      queryCount: target.queryCount - 1,
+    },
+  ];
+}
+
 /** As many attempts as a range says it has. */
 export function attemptsOf(target: CoverageRange, now: number): CoverageAttempt[] {
+  if (target.attemptCount === 2) return fallBackAttempts(target, now);
   return Array.from({ length: target.attemptCount }, (_, index): CoverageAttempt => {
     const last = index === target.attemptCount - 1;
     const startedAt = (target.checkedAt ?? now) - (target.attemptCount - index) * 3000;
@@ -221,13 +295,13 @@ export function attemptsOf(target: CoverageRange, now: number): CoverageAttempt[
       run: index + 1,
       prior: index === 0 ? null : target.id * 1000 + index - 1,
       continued: index % 2 === 1,
-      strategy: 'paging',
+      strategy: target.strategy,
       status,
-      limit: 100,
+      limit: target.limit,
       startedAt,
       completedAt: status === 'active' ? null : startedAt + 95,
       cursor:
-        status === 'complete' || target.found === 0
+        status === 'complete' || target.found === 0 || target.strategy === 'negentropy'
           ? null
           : now - Math.floor((0.9 + 0.1 * Math.sin(index)) * 900 * DAY),
       reason: status === 'active' ? null : (target.reason ?? 'The relay did not answer within 30 s.'),
@@ -235,13 +309,69 @@ export function attemptsOf(target: CoverageRange, now: number): CoverageAttempt[
       fetched: last ? target.fetched : Math.floor((target.found * index) / target.attemptCount),
       received: 3300,
       newlyArchived: 41,
-      queryCount: last ? Math.max(0, target.queryCount - (target.attemptCount - 1) * 30) : 30,
+      queryCount:
+        target.strategy === 'negentropy'
+          ? Math.floor(target.queryCount / target.attemptCount)
+          : last
+            ? Math.max(0, target.queryCount - (target.attemptCount - 1) * 30)
+            : 30,
     };
   });
 }
 
+/** A comparison that was too large, the part of it that was not, and bodies by ID. */
+function comparisonQueries(attempt: CoverageAttempt, author: string): CoverageQuery[] {
+  const until = attempt.startedAt;
+  const base = { sentAt: attempt.startedAt, completedAt: attempt.startedAt + 4 };
+  const id = (index: number): number => attempt.id * 10_000 + index;
+  if (attempt.status === 'failed') {
+    const request = { authors: [author], until };
+    const silent = { type: 'NEG', ending: 'timeout', message: 'No NEG message came within 20 s.' } as const;
+    return [{ ...base, ...silent, id: id(0), request, received: 0, valid: 0, unique: 0, new: 0 }];
+  }
+  return [
+    {
+      ...base,
+      id: id(0),
+      type: 'NEG',
+      request: { authors: [author], until },
+      ending: 'neg-err',
+      message: 'blocked: this query is too big',
+      received: 1,
+      valid: 0,
+      unique: 0,
+      new: 0,
+    },
+    {
+      ...base,
+      id: id(1),
+      type: 'NEG',
+      request: { authors: [author], since: until - 300 * DAY, until },
+      ending: 'neg-complete',
+      message: null,
+      received: 3,
+      valid: 1930,
+      unique: 1930,
+      new: 0,
+    },
+    {
+      ...base,
+      id: id(2),
+      type: 'REQ',
+      request: { ids: Array.from({ length: 40 }, (_, index) => hex(index + 200)), limit: 40 },
+      ending: 'eose',
+      message: null,
+      received: 28,
+      valid: 28,
+      unique: 28,
+      new: 28,
+    },
+  ];
+}
+
 /** As many queries as an attempt says it has. */
 export function queriesOf(attempt: CoverageAttempt, author: string): CoverageQuery[] {
+  if (attempt.strategy === 'negentropy') return comparisonQueries(attempt, author).slice(0, attempt.queryCount);
   const endings: QueryEnding[] = ['eose', 'eose', 'eose', 'timeout', 'eose', 'eose', 'rate-limited'];
   return Array.from({ length: attempt.queryCount }, (_, index): CoverageQuery => {
     const last = index === attempt.queryCount - 1;

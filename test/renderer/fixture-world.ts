@@ -7,7 +7,7 @@ import type {
   RunSummary,
   Settings,
 } from '../../preload/contract.ts';
-import { aliceRelays, manyRelays } from './fixture-coverage.ts';
+import { aliceRelays, manyRelays, oneCompleteRelay } from './fixture-coverage.ts';
 import { DAY, hex, relay } from './fixture-parts.ts';
 
 /**
@@ -43,6 +43,7 @@ export function world(options: FixtureOptions) {
   const alice = hex(1);
   const bob = hex(2);
   const carol = hex(3);
+  const dora = hex(4);
   const oldest = now - 1690 * DAY;
   const trees = new Map<string, CoverageTree>([
     [alice, { account: alice, archive: { events: 12_431, oldest, newest: now - 300 }, relays: aliceRelays(now) }],
@@ -67,6 +68,14 @@ export function world(options: FixtureOptions) {
         account: carol,
         archive: { events: 9311, oldest: now - 900 * DAY, newest: now - DAY },
         relays: manyRelays(now),
+      },
+    ],
+    [
+      dora,
+      {
+        account: dora,
+        archive: { events: 77, oldest: now - 90 * DAY, newest: now - 9 * DAY },
+        relays: [oneCompleteRelay(now)],
       },
     ],
   ]);
@@ -101,7 +110,7 @@ export function world(options: FixtureOptions) {
       unfinishedRanges: 13,
       checkedAt: now - 3600,
     }),
-    accountSummary(hex(4), 'dora with a rather long name', {
+    accountSummary(dora, 'dora with a rather long name', {
       relays: [relay('wss://relay-a.example', 'rw')],
       archive: { events: 77, oldest: now - 90 * DAY, newest: now - 9 * DAY },
       completeRelays: 1,

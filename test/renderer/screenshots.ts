@@ -9,6 +9,8 @@ import { join, resolve } from 'node:path';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { chromium, type Page } from 'playwright-core';
 import { build, preview } from 'vite';
+import { NAMED_ONLY } from './fixture-event.ts';
+import { hex } from './fixture-parts.ts';
 
 const directory = resolve(process.argv[2] ?? 'screenshots');
 const wanted = process.argv.slice(3);
@@ -26,10 +28,45 @@ const openRow = async (page: Page, level: number, text: RegExp): Promise<void> =
   await page.waitForTimeout(150);
 };
 
-const shots = (alice: string, bob: string, carol: string): Shot[] => [
+const shots = (alice: string, bob: string, carol: string, dora: string): Shot[] => [
   { name: 'welcome', hash: '#/', query: 'scene=empty' },
   { name: 'overview', hash: `#/account/${alice}/overview` },
   { name: 'overview-new', hash: `#/account/${bob}/overview` },
+  { name: 'coverage-new', hash: `#/account/${bob}/coverage` },
+  { name: 'coverage-one', hash: `#/account/${dora}/coverage` },
+  { name: 'overview-one', hash: `#/account/${dora}/overview` },
+  { name: 'overview-many', hash: `#/account/${carol}/overview` },
+  {
+    name: 'coverage-months',
+    hash: `#/account/${alice}/coverage`,
+    async act(page) {
+      await openRow(page, 1, /archive\.long/);
+      await openRow(page, 2, /By month/);
+      await page.locator('[data-picture]').first().hover();
+    },
+  },
+  {
+    name: 'coverage-compared',
+    hash: `#/account/${alice}/coverage`,
+    async act(page) {
+      await openRow(page, 1, /archive\.long/);
+      await openRow(page, 2, /Beginning/);
+      await openRow(page, 3, /3 attempts/);
+      await openRow(page, 4, /Attempt 3/);
+      await openRow(page, 5, /Query 2/);
+    },
+  },
+  {
+    name: 'coverage-fallback',
+    hash: `#/account/${alice}/coverage`,
+    async act(page) {
+      await openRow(page, 1, /relay-a/);
+      await openRow(page, 2, /Beginning/);
+      await openRow(page, 3, /2 attempts/);
+      await openRow(page, 4, /Attempt 2/);
+      await openRow(page, 4, /Attempt 1/);
+    },
+  },
   { name: 'coverage', hash: `#/account/${alice}/coverage` },
   {
     name: 'coverage-open',
@@ -97,6 +134,9 @@ const shots = (alice: string, bob: string, carol: string): Shot[] => [
   },
   { name: 'settings', hash: '#/settings' },
   { name: 'event', hash: '' },
+  { name: 'event-ask', hash: '#/event' },
+  { name: 'event-unknown', hash: `#/event/${hex(12_345)}` },
+  { name: 'event-named', hash: `#/event/${NAMED_ONLY}` },
   {
     name: 'add-account',
     hash: `#/account/${bob}/overview`,
@@ -110,7 +150,7 @@ const shots = (alice: string, bob: string, carol: string): Shot[] => [
     name: 'options',
     hash: `#/account/${bob}/overview`,
     async act(page) {
-      await page.getByRole('button', { name: 'Page limit and relays' }).click();
+      await page.getByRole('button', { name: 'Strategy, page limit and relays' }).click();
     },
   },
   {
@@ -177,7 +217,7 @@ try {
       const keys = await links.evaluateAll((found) =>
         found.map((link) => link.getAttribute('href')?.split('/')[2] ?? ''),
       );
-      for (const shot of shots(keys[0] ?? '', keys[1] ?? '', keys[2] ?? '')) {
+      for (const shot of shots(keys[0] ?? '', keys[1] ?? '', keys[2] ?? '', keys[3] ?? '')) {
         if (wanted.length > 0 && !wanted.includes(shot.name)) continue;
         let hash = shot.hash;
         if (shot.name === 'event') {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CoverageAttempt, CoverageTree, RunProgress } from '../../preload/contract.ts';
+import type { CoverageTree, RunProgress } from '../../preload/contract.ts';
 import { rangesToLookUp, walkPositions } from '../../renderer/coverage/walks.ts';
 import { toggled } from '../../renderer/state/toggled.ts';
 import { sampleRange, sampleRelay } from './coverage-samples.ts';
@@ -10,13 +10,11 @@ const tree: CoverageTree = {
   relays: [
     sampleRelay([
       sampleRange({ id: 1 }),
-      sampleRange({ id: 2, since: 1990, until: 3000, status: 'partial' }),
-      sampleRange({ id: 3, since: 2990, until: 4000, status: 'active' }),
+      sampleRange({ id: 2, since: 1990, until: 3000, status: 'partial', cursor: 2002 }),
+      sampleRange({ id: 3, since: 2990, until: 4000, status: 'active', cursor: 2003 }),
     ]),
   ],
 };
-const latest = (range: number): CoverageAttempt | undefined =>
-  range === 2 || range === 3 ? ({ cursor: 2000 + range } as CoverageAttempt) : undefined;
 const run: RunProgress = {
   run: 1,
   type: 'fetch',
@@ -45,23 +43,23 @@ const run: RunProgress = {
 
 describe('where walks stand', () => {
   it('takes the live second of a running range, and the saved cursor otherwise', () => {
-    expect([...walkPositions(tree, [run], latest)]).toEqual([
+    expect([...walkPositions(tree, [run])]).toEqual([
       [2, 2002],
       [3, 3500],
     ]);
-    expect([...walkPositions(tree, [], latest)]).toEqual([
+    expect([...walkPositions(tree, [])]).toEqual([
       [2, 2002],
       [3, 2003],
     ]);
   });
 
   it('leaves runs of other accounts out', () => {
-    expect(walkPositions(tree, [{ ...run, account: 'b' }], () => undefined).size).toBe(0);
+    expect(walkPositions(tree, [{ ...run, account: 'b' }]).get(3)).toBe(2003);
   });
 
-  it('looks up unfinished ranges and opened ones, each once', () => {
-    expect(rangesToLookUp(tree, new Set()).map((range) => range.id)).toEqual([2, 3]);
-    expect(rangesToLookUp(tree, new Set(['range 1', 'range 2'])).map((range) => range.id)).toEqual([2, 3, 1]);
+  it('looks up the attempts of ranges whose list of attempts was opened', () => {
+    expect(rangesToLookUp(tree, new Set(['range 1']))).toEqual([]);
+    expect(rangesToLookUp(tree, new Set(['attempts 1', 'attempts 2'])).map((range) => range.id)).toEqual([1, 2]);
   });
 });
 

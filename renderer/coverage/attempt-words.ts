@@ -1,0 +1,34 @@
+import type { CoverageAttempt } from '../../preload/contract.ts';
+import { status, rangeStatus, type Status } from '../text/status.ts';
+import type { AttemptRelation } from './rows.ts';
+
+/** The status of an attempt. A comparison that paging took over from is told as that, not as a failure. */
+export function attemptStatus(attempt: Pick<CoverageAttempt, 'status'>, relation: AttemptRelation): Status {
+  return relation.replacedBy === null ? rangeStatus(attempt.status) : status('quiet', 'stopped', 'Fell back');
+}
+
+/** How an attempt stands to an earlier one, for its row: "continues attempt 3"; null for a first attempt. */
+export function relationPhrase(relation: AttemptRelation): string | null {
+  if (relation.replacedBy !== null) return `attempt ${relation.replacedBy} paged instead`;
+  if (relation.prior === null) return null;
+  const { number, how } = relation.prior;
+  return how === 'instead-of' ? `paged instead of attempt ${number}` : `${how} attempt ${number}`;
+}
+
+/** The same as whole sentences, for the details. */
+export function relationSentences(relation: AttemptRelation): string[] {
+  const sentences: string[] = [];
+  if (relation.prior !== null) {
+    const { number, how } = relation.prior;
+    const said = {
+      continues: `Continues attempt ${number} from where it stood.`,
+      repeats: `Repeats attempt ${number}; what that one found is kept.`,
+      'instead-of': `The comparison of attempt ${number} could not be made, so the same stretch was asked for page by page. Nothing is lost by that; it only transfers more.`,
+    };
+    sentences.push(said[how]);
+  }
+  if (relation.replacedBy !== null) {
+    sentences.push(`Attempt ${relation.replacedBy} of the same run asked page by page instead.`);
+  }
+  return sentences;
+}

@@ -36,7 +36,8 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
   const database =
     options.mode === 'owner' ? await openDatabase(databaseOptions) : openDatabaseForReading(databaseOptions);
   try {
-    return await compose(options, database, { clock, log });
+    const reader = options.mode === 'owner' ? openDatabaseForReading(databaseOptions) : database;
+    return await compose(options, database, reader, { clock, log });
   } catch (error) {
     await database.close();
     throw error;
@@ -46,6 +47,7 @@ export async function createEngine(options: EngineOptions): Promise<Engine> {
 async function compose(
   options: EngineOptions,
   database: OpenDatabase,
+  reader: OpenDatabase,
   { clock, log }: { clock: NonNullable<EngineOptions['clock']>; log: (line: string) => void },
 ): Promise<Engine> {
   const { db } = database;
@@ -72,12 +74,24 @@ async function compose(
     onChange: () => changes.tell('activity', 'coverage', 'accounts', 'runs'),
   });
   const summaries = new SummaryReader(database.path, clock);
-  const parts: EngineParts = { options, db, path: database.path, relays, verifier, clock, fetch, changes, summaries };
+  const reading = reader.db;
+  const parts: EngineParts = {
+    options,
+    db,
+    reading,
+    path: database.path,
+    relays,
+    verifier,
+    clock,
+    fetch,
+    changes,
+    summaries,
+  };
   const health = (): Promise<RelayHealth[]> => relayHealth(parts);
   const activity = async (): Promise<ActivitySnapshot> => ({
     now: nowSeconds(clock),
     runs: fetch.progress(),
-    recent: (await listRuns(db, { limit: RECENT_RUNS })).filter((run) => run.status !== 'active'),
+    recent: (await listRuns(reading, { limit: RECENT_RUNS })).filter((run) => run.status !== 'active'),
   });
   return {
     methods: {
@@ -101,7 +115,7 @@ async function compose(
       return report;
     },
     exportEvents: ({ account, ...selection }) =>
-      readArchive(db, { ...selection, ...(account === undefined ? {} : { author: account }) }),
+      readArchive(reading, { ...selection, ...(account === undefined ? {} : { author: account }) }),
     runEnded: async (run) => {
       await fetch.ended(run);
       return readRunSummary(db, run);
@@ -112,6 +126,7 @@ async function compose(
       await reconciler.close();
       await summaries.close();
       await verifier.close();
+      if (reader !== database) await reader.close();
       await database.close();
     },
   };

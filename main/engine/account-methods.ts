@@ -73,10 +73,10 @@ export function accountMethods(parts: EngineParts): AccountMethods {
   };
 }
 
-export async function accountSummaries({ db, fetch }: EngineParts): Promise<AccountSummary[]> {
+export async function accountSummaries({ reading, fetch }: EngineParts): Promise<AccountSummary[]> {
   const summaries: AccountSummary[] = [];
-  for (const account of await listAccounts(db)) {
-    summaries.push(await readAccountSummary(db, account, fetch.activeRunOf(account.pubkey)));
+  for (const account of await listAccounts(reading)) {
+    summaries.push(await readAccountSummary(reading, account, fetch.activeRunOf(account.pubkey)));
   }
   return summaries;
 }

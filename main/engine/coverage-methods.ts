@@ -21,24 +21,24 @@ export function coverageMethods(
   ServiceTable,
   'coverage.tree' | 'coverage.attempts' | 'coverage.queries' | 'coverage.copies' | 'coverage.timeline' | 'events.find'
 > {
-  const { db, summaries } = parts;
+  const { reading, summaries } = parts;
   return {
-    'events.find': ({ id }) => readWhereabouts(db, readEventReference(id)),
+    'events.find': ({ id }) => readWhereabouts(reading, readEventReference(id)),
     'coverage.copies': async ({ account }) => summaries.copies(await summarySubject(parts, account)),
     'coverage.timeline': async ({ account }) => summaries.timeline(await summarySubject(parts, account)),
     'coverage.tree': ({ account }) => tree(parts, account),
-    'coverage.attempts': ({ range }) => readAttempts(db, range),
+    'coverage.attempts': ({ range }) => readAttempts(reading, range),
     'coverage.queries': ({ attempt, offset, limit }) =>
-      readQueries(db, attempt, { offset: offset ?? 0, limit: limit ?? QUERIES_PER_ANSWER }),
+      readQueries(reading, attempt, { offset: offset ?? 0, limit: limit ?? QUERIES_PER_ANSWER }),
   };
 }
 
 export function coverageTopic(parts: EngineParts): Pick<TopicTable, 'coverage' | 'copies' | 'timeline' | 'runs'> {
-  const { db, changes, summaries } = parts;
+  const { reading, changes, summaries } = parts;
   const runs = async (account: string | undefined): Promise<RunSummary[]> =>
-    listRuns(db, {
+    listRuns(reading, {
       limit: RUNS_SHOWN,
-      ...(account === undefined ? {} : { accountId: (await readAccount(db, account)).id }),
+      ...(account === undefined ? {} : { accountId: (await readAccount(reading, account)).id }),
     });
   return {
     coverage: {
@@ -57,18 +57,18 @@ export function coverageTopic(parts: EngineParts): Pick<TopicTable, 'coverage' |
   };
 }
 
-async function tree({ db }: EngineParts, pubkey: string): Promise<CoverageTree> {
-  const account = await readAccount(db, pubkey);
-  return readCoverageTree(db, {
+async function tree({ reading }: EngineParts, pubkey: string): Promise<CoverageTree> {
+  const account = await readAccount(reading, pubkey);
+  return readCoverageTree(reading, {
     id: account.id,
     pubkey,
-    archive: await summarizeArchive(db, pubkey),
-    relays: await readAccountRelays(db, account.id),
+    archive: await summarizeArchive(reading, pubkey),
+    relays: await readAccountRelays(reading, account.id),
   });
 }
 
-async function summarySubject({ db, clock }: EngineParts, pubkey: string): Promise<SummarySubject> {
-  const account = await readAccount(db, pubkey);
-  const relays = (await readAccountRelays(db, account.id)).filter(isSource);
+async function summarySubject({ reading, clock }: EngineParts, pubkey: string): Promise<SummarySubject> {
+  const account = await readAccount(reading, pubkey);
+  const relays = (await readAccountRelays(reading, account.id)).filter(isSource);
   return { account: pubkey, relays: relays.map(({ relayId, url }) => ({ relayId, url })), now: nowSeconds(clock) };
 }

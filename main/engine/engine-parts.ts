@@ -1,6 +1,6 @@
 import type { EventVerifier } from '../archive/event-verifier.ts';
 import type { SummaryReader } from '../coverage/summary-reader.ts';
-import type { WritableDatabase } from '../database/database-file.ts';
+import type { ReadableDatabase, WritableDatabase } from '../database/database-file.ts';
 import type { EngineOptions } from '../engine-api.ts';
 import type { FetchService } from '../fetch/fetch-service.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -12,6 +12,8 @@ import type { ChangeBus } from './change-bus.ts';
 export interface EngineParts {
   options: EngineOptions;
   db: WritableDatabase;
+  /** A connection of its own for what interfaces look at: it does not wait while a large transaction is being written. */
+  reading: ReadableDatabase;
   /** The database file. */
   path: string;
   relays: RelayDirectory;

@@ -39,7 +39,7 @@ export function fetchMethods(parts: EngineParts): FetchMethods {
     },
     'runs.cancel': async ({ run }) => ({ cancelled: await cancel(parts, run) }),
     'runs.list': async ({ account, limit, before }) =>
-      listRuns(db, {
+      listRuns(parts.reading, {
         limit: limit ?? RUNS_PER_ANSWER,
         ...(before === undefined ? {} : { before }),
         ...(account === undefined ? {} : { accountId: (await readAccount(db, account)).id }),

@@ -65,7 +65,7 @@ function rowsOf(
   const snapshots = median(fetches.map((fetch) => fetch.snapshots));
   return [
     {
-      name: `fetch of ${count} events, page limit ${pageLimit}, against the verifier alone`,
+      name: `fetch of ${count} events by paging, page limit ${pageLimit}, against the verifier alone`,
       measured: median(ratios),
       unit: '%',
       bar: isDefault ? { atLeast: 85 } : null,

@@ -52,7 +52,11 @@ export async function measureFetch(options: {
     session.subscribe(3, 'accounts', {});
     delay.enable();
     const startedMs = performance.now();
-    const { run } = await engine.methods['fetch.start']({ account: options.account, limit: options.pageLimit });
+    const { run } = await engine.methods['fetch.start']({
+      account: options.account,
+      limit: options.pageLimit,
+      strategy: 'paging',
+    });
     const summary = await engine.runEnded(run);
     const elapsedMs = performance.now() - startedMs;
     delay.disable();

@@ -132,7 +132,14 @@ class Trial {
     const dataDirectory = join(this.#options.directory, 'uninterrupted', 'data');
     mkdirSync(dataDirectory, { recursive: true });
     await this.#addAccount(dataDirectory);
-    const ended = await runCommand(dataDirectory, ['fetch', alice.npub, '--limit', String(PAGE_LIMIT)]);
+    const ended = await runCommand(dataDirectory, [
+      'fetch',
+      alice.npub,
+      '--limit',
+      String(PAGE_LIMIT),
+      '--strategy',
+      'paging',
+    ]);
     assert.equal(ended.code, 0, `the uninterrupted fetch failed: ${ended.stdout}${ended.stderr}`);
     for (const relay of this.#relays) {
       const asked = pagesAsked(relay).map(scopeOf);
@@ -185,7 +192,7 @@ class Trial {
     const begun = withCopy(this.#dataDirectory, (database) =>
       Number(database.prepare('select count(*) from runs').pluck().get()),
     );
-    const argv = begun > 0 ? ['resume'] : ['fetch', alice.npub, '--limit', String(PAGE_LIMIT)];
+    const argv = begun > 0 ? ['resume'] : ['fetch', alice.npub, '--limit', String(PAGE_LIMIT), '--strategy', 'paging'];
     const ended = await runCommand(this.#dataDirectory, argv, point);
     this.#onRequest = () => undefined;
     this.#relays.forEach((relay, index) => {

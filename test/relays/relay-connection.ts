@@ -5,6 +5,9 @@ import type { FrameLog } from './frame-log.ts';
 import type { NegentropySession } from './negentropy-responder.ts';
 import type { AnswerStep } from './relay-behaviour.ts';
 
+/** Events of an answer that leave before the others are ready. */
+const FIRST_WRITE = 8;
+
 /** The relay's end of one WebSocket. */
 export class RelayConnection {
   readonly number: number;
@@ -60,11 +63,16 @@ export class RelayConnection {
 
   /** Plays an answer; it ends early when the connection or, as `stillWanted` says, the subscription is gone. */
   async play(steps: readonly AnswerStep[], stillWanted: () => boolean): Promise<void> {
-    // One write for everything up to a pause, instead of one for every event.
+    // One write for everything up to a pause, instead of one for every event; the first events leave at once, as from a
+    // relay that sends while it searches.
     this.#stream.cork();
     try {
-      for (const step of steps) {
+      for (const [index, step] of steps.entries()) {
         if (!this.isOpen || !stillWanted()) return;
+        if (index === FIRST_WRITE) {
+          this.#stream.uncork();
+          this.#stream.cork();
+        }
         if (step.type === 'wait') {
           this.#stream.uncork();
           await step.gate.wait();

@@ -15,12 +15,13 @@ export async function completeInventory(trx: Transaction<Tables>, range: Range, 
   const spans = await coveredSpans(trx, walkId);
   if (!coversWhole(spans, range)) return false;
   await sql`insert into inventories (walk_id, account_id, relay_id, covered_from, covered_until, first_observed_at_ms, last_observed_at_ms)
-    select queries.walk_id, ranges.account_id, ranges.relay_id, ranges.since, ranges.until,
+    select attempts.walk_id, ranges.account_id, ranges.relay_id, ranges.since, ranges.until,
       min(queries.completed_at_ms), max(queries.completed_at_ms) filter (where queries.covered_until is not null)
     from ranges
     join accounts on accounts.id = ranges.account_id
-    join queries on queries.walk_id = ${walkId}
-    where ranges.id = ${range.id} and ${ASKS_FOR_EVERYTHING} group by queries.walk_id
+    join attempts on attempts.range_id = ranges.id and attempts.walk_id = ${walkId}
+    join queries on queries.attempt_id = attempts.id
+    where ranges.id = ${range.id} and ${ASKS_FOR_EVERYTHING} group by attempts.walk_id
     on conflict do nothing`.execute(trx);
   // An older inventory within this one could only say what this one says later, whether for an event or against it.
   await sql`delete from inventories as older where account_id = ${range.accountId} and relay_id = ${range.relayId}

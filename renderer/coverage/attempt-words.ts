@@ -12,7 +12,7 @@ export function relationPhrase(relation: AttemptRelation): string | null {
   if (relation.replacedBy !== null) return `attempt ${relation.replacedBy} paged instead`;
   if (relation.prior === null) return null;
   const { number, how } = relation.prior;
-  return how === 'instead-of' ? `paged instead of attempt ${number}` : `${how} attempt ${number}`;
+  return how === 'instead-of' ? `instead of attempt ${number}` : `${how} attempt ${number}`;
 }
 
 /** The same as whole sentences, for the details. */

@@ -1,5 +1,6 @@
 import type { CoverageTimeline } from '../../preload/contract.ts';
 import { countOf, formatCount } from '../text/numbers.ts';
+import { isEstablished } from '../text/sentences.ts';
 import { formatMonth } from '../text/times.ts';
 import type { TimeAxis } from './timeline.ts';
 
@@ -104,6 +105,7 @@ export function monthAt(months: readonly MonthCount[], second: number): MonthCou
 /** A month's counts in words: "120 present · 4 missing · 9 undetermined". */
 export function monthSentence(month: MonthCount): string {
   if (month.archived === 0) return 'nothing archived';
+  if (!isEstablished(month)) return `all ${formatCount(month.undetermined)} undetermined`;
   const parts = [`${formatCount(month.present)} present`];
   if (month.absent > 0) parts.push(`${formatCount(month.absent)} absent`);
   if (month.undetermined > 0) parts.push(`${formatCount(month.undetermined)} undetermined`);

@@ -233,7 +233,7 @@ export function axisTicks(axis: TimeAxis, most: number, reserved: number, timeZo
     }
     return inside(ticks);
   }
-  const yearStep = Math.max(1, Math.ceil((lastYear - firstYear + 1) / most));
+  const yearStep = Math.max(1, Math.ceil((lastYear - firstYear) / most));
   for (let year = firstYear + 1; year <= lastYear; year += yearStep) {
     ticks.push(tick(Date.UTC(year, 0, 1) / 1000, String(year)));
   }

@@ -42,7 +42,7 @@ export function copiesSentence(copies: CopiesSummary): string {
   }
   if (copies.undetermined > 0) {
     sentences.push(
-      `About ${formatCount(copies.undetermined)} no source relay was conclusively asked, so nothing is claimed.`,
+      `For ${countOf(copies.undetermined, 'event')} no source relay was conclusively asked, so nothing is claimed about ${copies.undetermined === 1 ? 'it' : 'them'}.`,
     );
   }
   if (sentences.length === 0) {

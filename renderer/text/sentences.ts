@@ -125,8 +125,14 @@ export function foundOnRelay(relay: Pick<CoverageRelay, 'ranges'>): { count: num
   };
 }
 
+/** True when evidence says anything about any of the events; before that, zero would read as an answer. */
+export function isEstablished(counts: { present: number; absent: number }): boolean {
+  return counts.present > 0 || counts.absent > 0;
+}
+
 /** What a relay holds of the archive, as far as evidence goes: "12,102 present · 329 absent". */
 export function copiesOnRelay(copies: CopiesSummary['relays'][number]): string {
+  if (!isEstablished(copies)) return copies.undetermined === 0 ? '' : 'all undetermined';
   const parts = [`${formatCount(copies.present)} present`];
   if (copies.absent > 0) parts.push(`${formatCount(copies.absent)} absent`);
   if (copies.undetermined > 0) parts.push(`${formatCount(copies.undetermined)} undetermined`);

@@ -106,7 +106,10 @@ export function formatBounds(since: number | null, until: number, timeZone?: str
   if (formatDate(since, timeZone) === formatDate(until, timeZone)) {
     return `${formatMinute(since, timeZone)} → ${formatClock(until, timeZone).slice(0, 5)}`;
   }
-  return `${formatMinute(since, timeZone)} → ${formatMinute(until, timeZone)}`;
+  const year = ` ${formatDate(until, timeZone).split(' ').at(-1) ?? ''} `;
+  const from = formatMinute(since, timeZone);
+  // A year that both bounds share is said once, too.
+  return `${from.includes(year) ? from.replace(year, ' ') : from} → ${formatMinute(until, timeZone)}`;
 }
 
 /** The span of an archive in months: "Mar 2022 – today", "Mar 2022 – Jan 2024". */

@@ -23,7 +23,7 @@ interface Shot {
 }
 
 const openRow = async (page: Page, level: number, text: RegExp): Promise<void> => {
-  const row = page.locator(`[role="row"][aria-level="${String(level)}"]`).filter({ hasText: text });
+  const row = page.locator(`[role="row"][aria-level="${String(level)}"][aria-expanded]`).filter({ hasText: text });
   await row.first().click({ position: { x: 120, y: 10 }, timeout: 3000 });
   await page.waitForTimeout(150);
 };
@@ -57,15 +57,16 @@ const shots = (alice: string, bob: string, carol: string, dora: string): Shot[] 
     },
   },
   {
-    name: 'coverage-fallback',
+name: 'coverage-fallback',
     hash: `#/account/${alice}/coverage`,
     async act(page) {
       await openRow(page, 1, /relay-a/);
       await openRow(page, 2, /Beginning/);
       await openRow(page, 3, /2 attempts/);
-      await openRow(page, 4, /Attempt 2/);
       await openRow(page, 4, /Attempt 1/);
+      await openRow(page, 4, /Attempt 2/);
     },
+  },
   },
   { name: 'coverage', hash: `#/account/${alice}/coverage` },
   {

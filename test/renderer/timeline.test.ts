@@ -83,7 +83,7 @@ describe('the shared axis', () => {
     const found = timeAxis({ events: 1, oldest: now - 1000 * DAY, newest: now }, [], now);
     expect(found.end).toBe(now);
     expect(found.start).toBeLessThan(now - 1000 * DAY);
-    expect(found.start).toBeGreaterThan(now - 1100 * DAY);
+    expect(found.start).toBeGreaterThan(now - 1150 * DAY);
   });
 
   it('shows the last year when nothing is known', () => {

@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import type { CopiesSummary, CoverageAttempt, CoverageQuery, RelayPresence } from '../../preload/contract.ts';
+import { noteEncode, npubEncode, nsecEncode } from 'nostr-tools/nip19';
+import { eventIdOf } from '../../renderer/app/route.ts';
+import { attemptStatus, relationPhrase, relationSentences } from '../../renderer/coverage/attempt-words.ts';
+import { queryCounts, queryPurpose, queryScope } from '../../renderer/coverage/query-words.ts';
+import { notFetchedSentence, relationsOf, saturationOffers } from '../../renderer/coverage/rows.ts';
+import { copiesParts, copiesSentence, formatShare, whereaboutsSentence } from '../../renderer/text/copies.ts';
+import { copiesOnRelay } from '../../renderer/text/sentences.ts';
+
+const copies: CopiesSummary = {
+  account: 'a',
+  events: 100,
+  none: 8,
+  one: 12,
+  two: 30,
+  more: 50,
+  undetermined: 5,
+  relays: [],
+  computedAt: 1,
+};
+
+describe('copies per event', () => {
+  it('stand apart where nothing is known, and add up to all events', () => {
+    const parts = copiesParts(copies);
+    expect(parts.find((part) => part.key === 'none')?.count).toBe(3);
+    expect(parts.reduce((sum, part) => sum + part.count, 0)).toBe(copies.events);
+  });
+
+  it('are said in words that claim no more than is known', () => {
+    expect(copiesSentence(copies)).toContain('3 events are on none of the relays that were conclusively asked');
+    expect(copiesSentence(copies)).toContain('For 5 events no source relay');
+    expect(copiesSentence({ ...copies, none: 0, undetermined: 0 })).toBe('Every event is on a relay; 12 on one only.');
+  });
+
+  it('never round a rest away', () => {
+    expect([formatShare(1, 10_000), formatShare(9_999, 10_000), formatShare(10, 10), formatShare(0, 10)]).toEqual([
+      'under 1 %',
+      'over 99 %',
+      '100 %',
+      '0 %',
+    ]);
+  });
+
+  it('say nothing of a relay that was never conclusively asked', () => {
+    expect(copiesOnRelay({ url: 'r', present: 0, absent: 0, undetermined: 9 })).toBe('all undetermined');
+    expect(copiesOnRelay({ url: 'r', present: 0, absent: 9, undetermined: 0 })).toBe('0 present · 9 absent');
+  });
+});
+
+describe('where an event is', () => {
+  it('is one sentence', () => {
+    const relay = (state: RelayPresence['state']): RelayPresence => ({
+      url: state,
+      role: 'write',
+      state,
+      observedAt: null,
+      query: null,
+      ground: '',
+    });
+    expect(whereaboutsSentence({ relays: [relay('present'), relay('undetermined')] })).toBe(
+      'Present on 1 relay and undetermined on 1.',
+    );
+    expect(whereaboutsSentence({ relays: [] })).toContain('No relay is known');
+  });
+
+  it('takes an ID in any form and says what is wrong with anything else', () => {
+    const id = 'ab'.repeat(32);
+    expect(eventIdOf(noteEncode(id))).toEqual({ id });
+    expect(eventIdOf(id)).toEqual({ id });
+    expect(eventIdOf(npubEncode(id))).toHaveProperty('problem', expect.stringContaining('public key'));
+    expect(eventIdOf(nsecEncode(new Uint8Array(32).fill(7)))).toHaveProperty(
+      'problem',
+      expect.stringContaining('secret key'),
+    );
+    expect(eventIdOf('note1damaged')).toHaveProperty('problem');
+  });
+});
+
+function attempt(part: Partial<CoverageAttempt>): CoverageAttempt {
+  return {
+    id: 1,
+    run: 1,
+    prior: null,
+    continued: false,
+    strategy: 'paging',
+    status: 'complete',
+    limit: 100,
+    startedAt: 1,
+    completedAt: 2,
+    cursor: null,
+    reason: null,
+    found: 0,
+    fetched: 0,
+    received: 0,
+    newlyArchived: 0,
+    queryCount: 0,
+    ...part,
+  };
+}
+
+describe('how attempts stand to each other', () => {
+  const list = [
+    attempt({ id: 14, run: 3, prior: 13, continued: true }),
+    attempt({ id: 13, run: 2, prior: 12, status: 'partial' }),
+    attempt({ id: 12, run: 2, prior: 11, strategy: 'negentropy', status: 'failed' }),
+    attempt({ id: 11, run: 1 }),
+  ];
+  const relations = relationsOf(list);
+  const of = (id: number) => relations.get(id) ?? { prior: null, replacedBy: null };
+
+  it('is told by the numbers of the list', () => {
+    expect([14, 13, 12, 11].map((id) => relationPhrase(of(id)))).toEqual([
+      'continues attempt 3',
+      'instead of attempt 2',
+      'attempt 3 paged instead',
+      null,
+    ]);
+    expect(relationSentences(of(12))).toHaveLength(2);
+  });
+
+  it('makes a fallback no failure', () => {
+    expect(attemptStatus({ status: 'failed' }, of(12))).toMatchObject({ word: 'Fell back', tone: 'quiet' });
+    expect(attemptStatus({ status: 'failed' }, of(11)).word).toBe('Failed');
+  });
+
+  it('takes a later paging run for a repetition', () => {
+    const later = relationsOf([
+      attempt({ id: 2, run: 9, prior: 1 }),
+      attempt({ strategy: 'negentropy', status: 'partial' }),
+    ]);
+    expect(later.get(2)?.prior?.how).toBe('repeats');
+    expect(later.get(1)?.replacedBy).toBeNull();
+  });
+});
+
+describe('queries in words', () => {
+  const query = (part: Partial<CoverageQuery>): CoverageQuery => ({
+    id: 1,
+    type: 'REQ',
+    request: { authors: ['a'], until: 100, limit: 100 },
+    sentAt: 1,
+    completedAt: 2,
+    ending: 'eose',
+    message: null,
+    received: 10,
+    valid: 9,
+    unique: 8,
+    new: 7,
+    ...part,
+  });
+
+  it('tell a comparison, bodies, a probe and a page apart', () => {
+    const purpose = (part: Partial<CoverageQuery>) => queryPurpose(query(part), { strategy: 'negentropy' });
+    expect(purpose({ type: 'NEG' })).toBe('Comparison');
+    expect(purpose({ request: { ids: ['a', 'b'], limit: 2 } })).toBe('Bodies of 2 IDs');
+    expect(purpose({ request: { authors: ['a'], kinds: [1059], limit: 1 } })).toBe('Kind 1059 alone');
+    expect(purpose({})).toBe('Page');
+  });
+
+  it('do not call a broken comparison established', () => {
+    expect(queryCounts(query({ type: 'NEG', ending: 'neg-complete' }))).toBe('9 events established on the relay');
+    expect(queryCounts(query({ type: 'NEG', ending: 'timeout' }))).toBe('9 events named by the relay');
+  });
+
+  it('name the stretch that was asked about', () => {
+    expect(queryScope(query({}), 'UTC')).toBe('Beginning → 1 Jan 1970 00:01');
+    expect(queryScope(query({ request: { ids: [] } }))).toBeNull();
+  });
+});
+
+describe('offers', () => {
+  it('ask for more than the range was asked with, or compare', () => {
+    expect(saturationOffers({ limit: 500, strategy: 'paging' })).toEqual(['larger-page', 'compare']);
+    expect(saturationOffers({ limit: 5000, strategy: 'paging' })).toEqual(['compare']);
+  });
+
+  it('keep bodies that did not come apart from completeness', () => {
+    expect(notFetchedSentence({ notFetched: 12 })).toMatch(/^Not fetched 12: /);
+    expect(notFetchedSentence({ notFetched: 1 })).toMatch(/^Not fetched 1: the relay named this event/);
+  });
+});

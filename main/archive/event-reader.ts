@@ -57,6 +57,23 @@ function inOrderOfId(events: SignedEvent[]): SignedEvent[] {
   return events.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
+/**
+ * All archived versions of an author's relay list (kind 10002, NIP-65), in no order.
+ *
+ * @param author 64 hex characters.
+ */
+export async function readRelayListEvents(
+  db: ReadableDatabase,
+  author: string,
+): Promise<{ event: SignedEvent; firstSeenAt: number }[]> {
+  const rows = await selectEvents(db)
+    .where('authors.pubkey', '=', Buffer.from(author, 'hex'))
+    // The kind stands in the text, so that the index of relay lists serves the query.
+    .where(sql<boolean>`events.kind = 10002`)
+    .execute();
+  return rows.map((row) => ({ event: eventFromColumns(row), firstSeenAt: row.first_seen_at }));
+}
+
 /** Number and time span of an author's unique archived events (64 hex characters), from the totals kept with them. */
 export async function summarizeArchive(db: ReadableDatabase, author: string): Promise<ArchiveSummary> {
   const row = await db

@@ -28,8 +28,8 @@ export async function completeInventory(trx: Transaction<Tables>, range: Range, 
     and covered_until <= ${range.until} and ${range.since === null ? sql`1` : sql`covered_from >= ${range.since}`}
     and last_observed_at_ms < (select first_observed_at_ms from inventories where walk_id = ${walkId})`.execute(trx);
   for await (const slice of timeSlices(trx, range.accountId, range)) {
-    await sql`insert into presence (relay_id, event_ref, present, observed_at_ms, query_id, kind)
-      select inventories.relay_id, events.ref, 0, queries.completed_at_ms, queries.id, events.kind
+    await sql`insert into presence (relay_id, event_ref, present, observed_at_ms, query_id, kind, author)
+      select inventories.relay_id, events.ref, 0, queries.completed_at_ms, queries.id, events.kind, events.author
       from events
       join inventories on inventories.walk_id = ${walkId}
       join queries on queries.id = ${coveringQuery()}

@@ -25,12 +25,11 @@ export async function readMissingCopies(
   const tree: MissingCopies[] = [];
   for (const relayId of relayIds) {
     const { rows } = await sql<{ kind: number; missing: number; observed_at_ms: number }>`
-      select presence.kind, count(*) as missing, min(presence.observed_at_ms) as observed_at_ms
+      select kind, count(*) as missing, min(observed_at_ms) as observed_at_ms
       from presence indexed by presence_absent
-      join events on events.ref = presence.event_ref
-      join authors on authors.id = events.author
-      where presence.relay_id = ${relayId} and presence.present = 0 and authors.pubkey = ${Buffer.from(pubkey, 'hex')}
-      group by presence.kind`.execute(db);
+      where relay_id = ${relayId} and present = 0
+        and author = (select id from authors where pubkey = ${Buffer.from(pubkey, 'hex')})
+      group by kind`.execute(db);
     tree.push({
       relayId,
       total: rows.reduce((sum, row) => sum + row.missing, 0),

@@ -25,8 +25,8 @@ export async function compareNewlyArchived(trx: Transaction<Tables>, refs: reado
   const list = JSON.stringify(refs);
   await sql`update presence set kind = (select kind from events where events.ref = presence.event_ref)
     where kind is null and event_ref in (select value from json_each(${list}))`.execute(trx);
-  await sql`insert into presence (relay_id, event_ref, present, observed_at_ms, query_id, kind)
-    select inventories.relay_id, events.ref, 0, queries.completed_at_ms, queries.id, events.kind
+  await sql`insert into presence (relay_id, event_ref, present, observed_at_ms, query_id, kind, author)
+    select inventories.relay_id, events.ref, 0, queries.completed_at_ms, queries.id, events.kind, events.author
     from json_each(${list}) as list
     join events on events.ref = list.value
     join authors on authors.id = events.author

@@ -56,8 +56,8 @@ async function rebuildFor(
       and not exists (select 1 from evidence where evidence.walk_id = queries.walk_id
         and evidence.event_ref = events.ref)
     ${LATER_WINS}`.execute(trx);
-  await sql`insert into presence (relay_id, event_ref, present, observed_at_ms, query_id, kind)
-    select inventories.relay_id, events.ref, 0, queries.completed_at_ms, queries.id, events.kind
+  await sql`insert into presence (relay_id, event_ref, present, observed_at_ms, query_id, kind, author)
+    select inventories.relay_id, events.ref, 0, queries.completed_at_ms, queries.id, events.kind, events.author
     from inventories
     join ranges on ranges.id = (select range_id from attempts where attempts.id = inventories.walk_id)
     join accounts on accounts.id = inventories.account_id

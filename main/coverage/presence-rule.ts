@@ -7,7 +7,7 @@ import { sql, type RawBuilder } from 'kysely';
  */
 export const LATER_WINS: RawBuilder<unknown> = sql`on conflict do update set
   present = excluded.present, observed_at_ms = excluded.observed_at_ms, query_id = excluded.query_id,
-  kind = coalesce(excluded.kind, kind)
+  kind = coalesce(excluded.kind, kind), author = excluded.author
   where (excluded.observed_at_ms, excluded.present, excluded.query_id) > (observed_at_ms, presence.present, presence.query_id)`;
 
 /**

@@ -174,4 +174,5 @@ interface PresenceTable {
   observed_at_ms: number;
   query_id: number;
   kind: number | null;
+  author: Generated<number | null>;
 }

@@ -4,6 +4,7 @@ import type { SignedEvent } from '../../preload/contract.ts';
 import { isFinished } from '../relays/query-ending.ts';
 import type { QueryOutcome, RelayFilter } from '../relays/relay-query.ts';
 import { PageCollector, type CollectedPage } from './page-collector.ts';
+import { pageRecord } from './page-record.ts';
 import type { PagingContext } from './paging-attempt.ts';
 import { afterUnfinishedAnswer, type Troubles } from './unfinished-answer.ts';
 
@@ -102,18 +103,7 @@ export class BodyFetch {
   async #record(request: RelayFilter, outcome: QueryOutcome, page: CollectedPage): Promise<string[]> {
     const recorded = await recordPage(
       this.#context.db,
-      {
-        range: this.#range,
-        attempt: this.#attempt,
-        request,
-        sentAtMs: outcome.sentAtMs,
-        completedAtMs: outcome.completedAtMs,
-        ending: outcome.ending,
-        message: outcome.message,
-        received: outcome.received,
-        invalid: page.invalid + outcome.malformed,
-        events: page.events,
-      },
+      pageRecord({ range: this.#range, attempt: this.#attempt }, request, outcome, page),
       () => ({ cursor: null, checkpoint: NEGENTROPY_CHECKPOINT, covered: null, end: null }),
     );
     this.#context.progress.addBodies({ fetched: page.events.length, newlyArchived: recorded.newlyArchived });

@@ -1,7 +1,7 @@
 import type { QueryEnding, RangeStatus } from '../../preload/contract.ts';
 import type { EventVerifier } from '../archive/event-verifier.ts';
 import { endAttempt, type Attempt, type Range } from '../coverage/range-history.ts';
-import { recordPage, type PageOutcome } from '../coverage/record-page.ts';
+import { recordPage, type PageOutcome, type PageRecord } from '../coverage/record-page.ts';
 import type { WalkCheckpoint } from '../coverage/walk-checkpoint.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
 import { isPlausibleTime } from '../nostr/plausible-time.ts';
@@ -11,6 +11,7 @@ import type { RelayConnection } from '../relays/relay-connection.ts';
 import type { QueryOutcome, RelayFilter } from '../relays/relay-query.ts';
 import type { RelayFetchProgress } from './fetch-progress.ts';
 import { PageCollector, type CollectedPage } from './page-collector.ts';
+import { pageRecord } from './page-record.ts';
 import { beginWalk, judgePage, nextUntil, type PageAnswer, type WalkState } from './paging-walk.ts';
 import { readRelayHints, writeRelayHints, type PagingHints } from './relay-hints.ts';
 import { afterUnfinishedAnswer, type Troubles } from './unfinished-answer.ts';
@@ -170,19 +171,8 @@ class PagingAttempt {
     await writeRelayHints(this.#context.db, this.#context.relayId, this.#hints);
   }
 
-  #record(request: RelayFilter, outcome: QueryOutcome, page: CollectedPage) {
-    return {
-      range: this.#range,
-      attempt: this.#attempt,
-      request,
-      sentAtMs: outcome.sentAtMs,
-      completedAtMs: outcome.completedAtMs,
-      ending: outcome.ending,
-      message: outcome.message,
-      received: outcome.received,
-      invalid: page.invalid + outcome.malformed,
-      events: page.events,
-    };
+  #record(request: RelayFilter, outcome: QueryOutcome, page: CollectedPage): PageRecord {
+    return pageRecord({ range: this.#range, attempt: this.#attempt }, request, outcome, page);
   }
 }
 

@@ -51,14 +51,14 @@ export function monthsOfArchive(timeline: CoverageTimeline): MonthCount[] {
 }
 
 /**
- * The number of events that the full height stands for, one for all relays: the largest month rounded up to 1, 2 or
- * 5 times a power of ten, so that the columns keep their height while a run adds a few events.
+ * The number of events that the full height stands for, one for all relays: the largest month rounded up to a
+ * round number, so that the columns keep their height while a run adds a few events.
  */
 export function columnScale(timeline: CoverageTimeline): number {
   const largest = Math.max(1, ...timeline.archived);
   const power = 10 ** Math.floor(Math.log10(largest));
-  const step = [1, 2, 5, 10].find((each) => each * power >= largest) ?? 10;
-  return step * power;
+  const step = [1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((each) => each * power >= largest) ?? 10;
+  return Math.ceil(step * power);
 }
 
 /**

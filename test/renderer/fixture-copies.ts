@@ -14,7 +14,7 @@ function sharesOf(relay: CoverageRelay, month: number, tree: CoverageTree, relay
   const wave = 0.9 + 0.1 * Math.sin(relayIndex * 3 + month / 5e6);
   // A relay that lost a few months once, as relays do.
   const lost = relayIndex % 5 === 0 && Math.sin(month / 9e6 + relayIndex) > 0.93;
-  const present = lost ? 0.05 : Math.min(1, full > 0.8 || relayIndex % 3 === 0 ? 0.985 : wave);
+  const present = full >= 1 ? 1 : lost ? 0.05 : Math.min(1, full > 0.8 || relayIndex % 3 === 0 ? 0.985 : wave);
   return [present, inside.status === 'complete' ? 1 - present : 0];
 }
 

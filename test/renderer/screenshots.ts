@@ -57,7 +57,7 @@ const shots = (alice: string, bob: string, carol: string, dora: string): Shot[] 
     },
   },
   {
-name: 'coverage-fallback',
+    name: 'coverage-fallback',
     hash: `#/account/${alice}/coverage`,
     async act(page) {
       await openRow(page, 1, /relay-a/);
@@ -66,7 +66,6 @@ name: 'coverage-fallback',
       await openRow(page, 4, /Attempt 1/);
       await openRow(page, 4, /Attempt 2/);
     },
-  },
   },
   { name: 'coverage', hash: `#/account/${alice}/coverage` },
   {

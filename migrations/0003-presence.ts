@@ -64,7 +64,9 @@ export const presence: Migration = {
     await sql`create index inventories_by_account on inventories (account_id, relay_id, covered_until)`.execute(db);
 
     // Projection, part 2: the latest applicable evidence about an event on a relay. No row: undetermined. `kind` is
-    // null while no body is archived. Everything here can be computed again from the evidence.
+    // null while no body is archived. `author` stands only where present = 0, which says something about archived events
+    // alone: missing copies are counted by author and kind without a look at the events. Everything here can be computed
+    // again from the evidence.
     await sql`create table presence (
       relay_id integer not null references relays(id),
       event_ref integer not null references event_ids(ref),
@@ -72,9 +74,12 @@ export const presence: Migration = {
       observed_at_ms integer not null,
       query_id integer not null references queries(id),
       kind integer,
+      author integer references authors(id),
       primary key (relay_id, event_ref)
     ) strict, without rowid`.execute(db);
-    await sql`create index presence_absent on presence (relay_id, kind) where present = 0`.execute(db);
+    await sql`create index presence_absent on presence (relay_id, author, kind, observed_at_ms) where present = 0`.execute(
+      db,
+    );
     await sql`create index presence_by_event on presence (event_ref, present)`.execute(db);
   },
 };

@@ -22,6 +22,7 @@ export interface Tables {
   walk_kinds: { walk_id: number; kind: number; found: number };
   fetch_state: FetchStateTable;
   archive_sequence: { only_row: number; last: number };
+  tag_index_state: { only_row: number; indexed_up_to: number };
   kind_probes: { relay_id: number; kind: number; refused: number; query_id: number };
   inventories: InventoriesTable;
   presence: PresenceTable;

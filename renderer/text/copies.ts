@@ -46,7 +46,8 @@ export function copiesSentence(copies: CopiesSummary): string {
     );
   }
   if (sentences.length === 0) {
-    if (copies.one > 0) sentences.push(`Every event is on a relay; ${formatCount(copies.one)} on one only.`);
+    if (copies.one === copies.events) sentences.push('Every event is on one relay only.');
+    else if (copies.one > 0) sentences.push(`Every event is on a relay; ${formatCount(copies.one)} on one only.`);
     else sentences.push('Every event is on two relays or more.');
   }
   return sentences.join(' ');

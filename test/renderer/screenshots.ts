@@ -134,6 +134,21 @@ const shots = (alice: string, bob: string, carol: string, dora: string): Shot[] 
   },
   { name: 'settings', hash: '#/settings' },
   { name: 'event', hash: '' },
+  {
+    name: 'event-to-range',
+    hash: '',
+    async act(page) {
+      await page
+        .getByRole('row', { name: /archive\.long/ })
+        .getByRole('button', { name: /Query/ })
+        .click();
+      await page
+        .getByRole('row', { name: /archive\.long/ })
+        .getByRole('link', { name: 'Range' })
+        .click();
+      await page.getByText('Complete because').waitFor({ timeout: 3000 });
+    },
+  },
   { name: 'event-ask', hash: '#/event' },
   { name: 'event-unknown', hash: `#/event/${hex(12_345)}` },
   { name: 'event-named', hash: `#/event/${NAMED_ONLY}` },
@@ -220,7 +235,7 @@ try {
       for (const shot of shots(keys[0] ?? '', keys[1] ?? '', keys[2] ?? '', keys[3] ?? '')) {
         if (wanted.length > 0 && !wanted.includes(shot.name)) continue;
         let hash = shot.hash;
-        if (shot.name === 'event') {
+        if (shot.hash === '') {
           await page.goto(`${origin}?lists#/account/${keys[0] ?? ''}/relays`);
           hash = (await page.locator('a[href^="#/event/"]').first().getAttribute('href')) ?? '';
         }

@@ -1,5 +1,6 @@
 // The benchmarks: `npm run bench [-- --quick] [-- --json] [-- --only NAME]`. Ends with 1 when a bar is missed.
 import { parseArgs } from 'node:util';
+import { benchArchive } from './archive-bench.ts';
 import { benchTable, isMet, type BenchRow } from './bench-row.ts';
 import { benchDatabaseSize } from './database-size-bench.ts';
 import { benchFetch } from './fetch-bench.ts';
@@ -17,6 +18,7 @@ const benches: Record<string, () => Promise<BenchRow[]>> = {
   fetch: () => benchFetch(values.quick ? { events: 10_000, rounds: 2 } : { events: 50_000, rounds: 3 }),
   size: () => benchDatabaseSize(values.quick ? 10_000 : 50_000),
   negentropy: () => benchNegentropy(values.quick ? 5 : 21),
+  archive: () => benchArchive(values.quick ? 100_000 : 1_000_000),
 };
 
 const rows: BenchRow[] = [];

@@ -52,10 +52,9 @@ export async function addSightings(trx: Transaction<Tables>, sighting: Sighting)
   await sql`insert into evidence (walk_id, event_ref, query_id)
     select ${attempt.walkId}, value, ${queryId} from json_each(${JSON.stringify(refs)}) where true
     on conflict do update set
-      latest_query_id = case when evidence.present = 0 then null
-        when (${observedAtMs}, excluded.query_id) > (select completed_at_ms, id from queries
-          where id = coalesce(evidence.latest_query_id, evidence.query_id)) then excluded.query_id
-        else evidence.latest_query_id end,
+      latest_query_id = case when (${observedAtMs}, excluded.query_id) > (select completed_at_ms, id from queries
+          where id = coalesce(evidence.latest_query_id, evidence.query_id))
+        then excluded.query_id else evidence.latest_query_id end,
       query_id = case when evidence.present = 0 then excluded.query_id else evidence.query_id end,
       present = 1`.execute(trx);
   await observePresent(trx, { relayId: range.relayId, queryId, observedAtMs, refs });

@@ -27,6 +27,8 @@ interface Session {
   late: number;
   /** What is archived from elsewhere meanwhile. */
   meanwhile: number[];
+  /** What the relay loses or gains before the next session. */
+  changes: number[];
   /** An ID that the relay names although it lies outside what was asked. */
   stray: number | null;
 }
@@ -39,7 +41,12 @@ const TIMES = [0, 10, 10, 20, 20, 20, 30, 40, 40, 50];
 export const EVENTS: readonly SignedEvent[] = [
   ...TIMES.flatMap((createdAt, index) =>
     [alice, ...(index % 2 === 0 ? [alice] : []), ...(index % 3 === 0 ? [bob] : [])].map((author, copy) =>
-      buildEvent({ author, createdAt, kind: KINDS[(index + copy * 2) % KINDS.length] ?? 1, content: `${index} ${copy}` }),
+      buildEvent({
+        author,
+        createdAt,
+        kind: KINDS[(index + copy * 2) % KINDS.length] ?? 1,
+        content: `${index} ${copy}`,
+      }),
     ),
   ),
   buildEvent({ createdAt: -7, content: 'before the epoch' }),
@@ -98,6 +105,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
           early: fc.nat({ max: 3 }),
           late: fc.nat({ max: 6 }),
           meanwhile: fc.array(place, { maxLength: 3 }),
+          changes: fc.array(place, { maxLength: 2 }),
           stray: fc.option(place, { freq: 3 }),
         }),
         { minLength: 1, maxLength: 4 },
@@ -151,11 +159,7 @@ export class HistoryPlayer {
   /** Runs every query that does not finish. */
   readonly #unfinished: (query: () => Promise<void>) => Promise<void>;
 
-  constructor(
-    rig: PresenceRig,
-    held: readonly number[][],
-    unfinished: (query: () => Promise<void>) => Promise<void>,
-  ) {
+  constructor(rig: PresenceRig, held: readonly number[][], unfinished: (query: () => Promise<void>) => Promise<void>) {
     this.#rig = rig;
     this.#held = new Map(RELAYS.map((relay, index) => [relay, new Set(eventsAt(held[index] ?? []))]));
     this.#unfinished = unfinished;
@@ -267,6 +271,7 @@ export class HistoryPlayer {
         ...(complete ? {} : { ending: session.end === 'error' ? 'neg-err' : 'disconnect' }),
       });
     await (complete ? close() : this.#unfinished(close));
+    this.#change(asked.relay, eventsAt(session.changes));
     if (complete) await this.#fetchBodies(range, attempt, bodies.slice(session.early).slice(0, session.late));
   }
 
@@ -301,7 +306,7 @@ export class HistoryPlayer {
   }
 }
 
-const QUIET: Session = { end: 'complete', early: 0, late: 9, meanwhile: [], stray: null };
+const QUIET: Session = { end: 'complete', early: 0, late: 9, meanwhile: [], changes: [], stray: null };
 
 /** Where a walk stands after a finished page, by the confirming page: the end only when nothing new came. */
 function afterPage(range: Range, cursor: number, events: readonly SignedEvent[], unique: number, size: number) {

@@ -3,6 +3,7 @@ import type { ActivitySnapshot, RelayHealth } from '../preload/contract.ts';
 import { ThreadedEventVerifier } from './archive/event-verifier.ts';
 import { readArchive } from './archive/event-reader.ts';
 import { importJsonl } from './archive/jsonl-import.ts';
+import { TagIndex } from './archive/tag-index.ts';
 import { listRuns, readRunSummary } from './coverage/run-list.ts';
 import { SummaryReader } from './coverage/summary-reader.ts';
 import { settleInterrupted } from './coverage/run-history.ts';
@@ -62,6 +63,9 @@ async function compose(
     ...(options.random === undefined ? {} : { random: options.random }),
   });
   relays.onDidChange(() => changes.tell('relays'));
+  const tags = options.mode === 'owner' ? new TagIndex(db, clock, log) : null;
+  // What an earlier session archived and did not get to index.
+  tags?.wake();
   const reconciler = new Reconciler(database.path);
   const fetch = new FetchService({
     db,
@@ -71,7 +75,10 @@ async function compose(
     clock,
     log,
     ...(options.queryTimeoutMs === undefined ? {} : { idleTimeoutMs: options.queryTimeoutMs }),
-    onChange: () => changes.tell('activity', 'coverage', 'accounts', 'runs'),
+    onChange: () => {
+      tags?.wake();
+      changes.tell('activity', 'coverage', 'accounts', 'runs');
+    },
   });
   const summaries = new SummaryReader(database.path, clock);
   const reading = reader.db;
@@ -111,6 +118,7 @@ async function compose(
     importLines: async (lines, onProgress) => {
       requireOwner(parts);
       const report = await importJsonl(lines, { store: archiver(parts), verifier, onProgress });
+      tags?.wake();
       changes.tell('accounts', 'coverage');
       return report;
     },
@@ -123,6 +131,7 @@ async function compose(
     close: async () => {
       await fetch.close();
       relays.close();
+      await tags?.close();
       await reconciler.close();
       await summaries.close();
       await verifier.close();

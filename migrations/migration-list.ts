@@ -2,10 +2,12 @@ import type { Migration } from 'kysely/migration';
 import { firstVersion } from './0001-first-version.ts';
 import { rangeHistory } from './0002-range-history.ts';
 import { presence } from './0003-presence.ts';
+import { tagsIndexedLater } from './0004-tags-indexed-later.ts';
 
 /** All migrations by name, in order, forwards only. A released one never changes. */
 export const migrationList: Record<string, Migration> = {
   '0001-first-version': firstVersion,
   '0002-range-history': rangeHistory,
   '0003-presence': presence,
+  '0004-tags-indexed-later': tagsIndexedLater,
 };

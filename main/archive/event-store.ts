@@ -2,7 +2,6 @@ import { sql, type Transaction } from 'kysely';
 import type { SignedEvent } from '../../preload/contract.ts';
 import type { Tables } from '../database/tables.ts';
 import { contentToColumn } from './event-columns.ts';
-import { indexedTags } from './indexed-tags.ts';
 import { RowInsertion } from './row-insertion.ts';
 
 /** What archiving a batch did. */
@@ -24,11 +23,11 @@ const bodyInsertion = new RowInsertion('events', [
   'first_seen_at',
   'sequence',
 ]);
-const tagInsertion = new RowInsertion('event_tags', ['name', 'value', 'event_ref'], 'on conflict do nothing');
 
 /**
  * Archives verified events in the transaction of their evidence; an event that is there already stays as it is. The
- * caller has checked shape, ID and signature: what is stored here is what the archive vouches for.
+ * caller has checked shape, ID and signature: what is stored here is what the archive vouches for. Tags are indexed
+ * afterwards (see `tag-index.ts`).
  *
  * @param firstSeenAt Unix seconds.
  */
@@ -48,7 +47,6 @@ export async function storeEvents(
   if (fresh.length > 0) {
     const authors = await internAuthors(trx, [...new Set(fresh.map(({ event }) => event.pubkey))]);
     await insertBodies(trx, fresh, authors, firstSeenAt);
-    await insertTags(trx, fresh);
     await addToTotals(
       trx,
       authors,
@@ -122,13 +120,6 @@ async function takeSequence(trx: Transaction<Tables>, count: number): Promise<nu
     .returning('last')
     .executeTakeFirstOrThrow();
   return last - count + 1;
-}
-
-async function insertTags(trx: Transaction<Tables>, fresh: readonly FreshEvent[]): Promise<void> {
-  const rows = fresh.flatMap(({ ref, event }) =>
-    indexedTags(event).map(({ name, value, isHex }) => [name, isHex ? Buffer.from(value, 'hex') : value, ref]),
-  );
-  await tagInsertion.insert(trx, rows);
 }
 
 /** Keeps number and time span of each author's events in step with what was archived now. */

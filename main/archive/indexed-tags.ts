@@ -1,5 +1,3 @@
-import type { SignedEvent } from '../../preload/contract.ts';
-
 const SINGLE_LETTER = /^[a-zA-Z]$/;
 const HEX_64 = /^[0-9a-f]{64}$/;
 /** Values beyond this are indexed by their beginning: nobody filters by them, and they would only grow the index. */
@@ -16,9 +14,9 @@ export interface IndexedTag {
  * The single-letter tags of an event, by first value, each once (NIP-01). The index narrows a search; characters that
  * SQLite text cannot hold are replaced, so a reader compares the event's own tags before it relies on a match.
  */
-export function indexedTags(event: SignedEvent): IndexedTag[] {
+export function indexedTags(tags: readonly (readonly string[])[]): IndexedTag[] {
   const seen = new Map<string, IndexedTag>();
-  for (const [name, value] of event.tags) {
+  for (const [name, value] of tags) {
     if (name === undefined || value === undefined || !SINGLE_LETTER.test(name)) continue;
     const indexed = indexedTagValue(value);
     seen.set(`${name}${indexed.value}`, { name, ...indexed });

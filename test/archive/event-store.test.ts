@@ -1,3 +1,5 @@
+import { FakeClock } from '../fixtures/fake-clock.ts';
+import { indexNextTags, TagIndex } from '../../main/archive/tag-index.ts';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { readArchivedEvent, summarizeArchive } from '../../main/archive/event-reader.ts';
@@ -89,6 +91,7 @@ describe('the tag index', () => {
       tags: [['t', 'fish', 'cat'], ['T', 'upper'], ['word', 'x'], ['1', 'x'], ['d'], [], ['']],
     });
     await archive(db, [event, buildEvent({ tags: [['t', 'Fish']] })]);
+    while (await indexNextTags(db));
 
     expect(await tagged(db, 't', 'fish')).toEqual([event.id]);
     expect(await tagged(db, 'T', 'upper')).toEqual([event.id]);
@@ -106,6 +109,7 @@ describe('the tag index', () => {
     const upper = buildEvent({ tags: [['p', bob.pubkey.toUpperCase()]] });
     const number = buildEvent({ tags: [['p', '12345678901234567890']] });
     await archive(db, [lower, upper, number]);
+    while (await indexNextTags(db));
 
     expect(await tagged(db, 'p', bob.pubkey)).toEqual([lower.id]);
     expect(await tagged(db, 'p', bob.pubkey.toUpperCase())).toEqual([upper.id]);
@@ -132,9 +136,40 @@ describe('the tag index', () => {
       ],
     });
     await archive(db, [event]);
+    while (await indexNextTags(db));
 
     for (const text of ['a', 'nul\u0000x', 'half \ud83d', 'y'.repeat(600), ''])
       expect(await tagged(db, 't', text)).toEqual([event.id]);
     expect(await db.selectFrom('event_tags').selectAll().execute()).toHaveLength(5);
+  });
+
+  test('follows in the order of archiving, in portions, and goes on where it stopped', async () => {
+    const { db } = await openScratchDatabase();
+    const events = Array.from({ length: 300 }, (_, index) =>
+      buildEvent({ createdAt: index, tags: [['t', `n${index}`]] }),
+    );
+    await archive(db, events);
+    expect(await indexNextTags(db)).toBe(true);
+    expect(await tagged(db, 't', 'n0')).toEqual([events[0]?.id]);
+    expect(await tagged(db, 't', 'n299')).toEqual([]);
+    while (await indexNextTags(db));
+    expect(await tagged(db, 't', 'n299')).toEqual([events[299]?.id]);
+    expect(await db.selectFrom('event_tags').selectAll().execute()).toHaveLength(300);
+    expect(await indexNextTags(db)).toBe(false);
+  });
+
+  test('is kept close behind by the engine, and can be waited for', async () => {
+    const { db } = await openScratchDatabase();
+    const clock = new FakeClock();
+    const index = new TagIndex(db, clock, () => undefined);
+    await archive(db, [buildEvent({ tags: [['t', 'one']] })]);
+    index.wake();
+    await clock.pass(100);
+    await index.caughtUp();
+    expect(await tagged(db, 't', 'one')).toHaveLength(1);
+    await archive(db, [buildEvent({ tags: [['t', 'two']] })]);
+    await index.caughtUp();
+    expect(await tagged(db, 't', 'two')).toHaveLength(1);
+    await index.close();
   });
 });

@@ -388,7 +388,8 @@ export interface Methods {
   };
   /** Without a run: all unfinished ones, of the account when one is given. */
   'fetch.resume': { args: { run?: number; account?: string; range?: number }; result: { runs: number[] } };
-  'fetch.refetch': { args: { range: number; limit?: number }; result: { run: number } };
+  /** Repeats exactly the range's scope; by the given strategy, else automatically. */
+  'fetch.refetch': { args: { range: number; limit?: number; strategy?: StrategyChoice }; result: { run: number } };
   'runs.cancel': { args: { run: number }; result: { cancelled: boolean } };
   'runs.list': { args: { account?: string; limit?: number; before?: number }; result: RunSummary[] };
   'coverage.tree': { args: { account: string }; result: CoverageTree };

@@ -33,9 +33,9 @@ export function fetchMethods(parts: EngineParts): FetchMethods {
       requireOwner(parts);
       return { runs: await resume(parts, args) };
     },
-    'fetch.refetch': async ({ range, limit }) => {
+    'fetch.refetch': async ({ range, limit, strategy }) => {
       requireOwner(parts);
-      return { run: await fetch.refetch(range, limit ?? null) };
+      return { run: await fetch.refetch(range, limit ?? null, strategy ?? 'auto') };
     },
     'runs.cancel': async ({ run }) => ({ cancelled: await cancel(parts, run) }),
     'runs.list': async ({ account, limit, before }) =>

@@ -137,7 +137,7 @@ export class FetchService {
    * @param pageLimit another page limit than the range's last one, for example to close a saturated second.
    * @throws Fault `unknown-range`, `invalid-argument`, `already-active`.
    */
-  async refetch(rangeId: number, pageLimit: number | null): Promise<number> {
+  async refetch(rangeId: number, pageLimit: number | null, strategy: StrategyChoice): Promise<number> {
     const { db, clock } = this.#options;
     const range = await readRange(db, rangeId);
     const account = await readAccountById(db, range.accountId);
@@ -149,14 +149,14 @@ export class FetchService {
       .select(['key', 'url'])
       .where('id', '=', range.relayId)
       .executeTakeFirstOrThrow();
-    const runId = await this.#begin(account, 'refetch', 'auto', limit, range.until, [relay.key]);
+    const runId = await this.#begin(account, 'refetch', strategy, limit, range.until, [relay.key]);
     const task: RelayTask = {
       runId,
       type: 'refetch',
       account,
       boundary: range.until,
       pageLimit: limit,
-      strategy: 'auto',
+      strategy,
       ranges: [{ range, mode: 'repeat' }],
       planned: false,
     };

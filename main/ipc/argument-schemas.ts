@@ -17,6 +17,8 @@ const MAXIMUM_RELAYS = 500;
 /** Public keys and event IDs. */
 const hexadecimal = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'expected 64 lower-case hexadecimal characters'));
 
+const strategy = v.picklist(['auto', 'negentropy', 'paging']);
+
 /** Row numbers of runs, ranges and attempts. */
 const number = v.pipe(v.number(), v.safeInteger(), v.minValue(1, 'expected a number from 1 on'));
 
@@ -67,14 +69,18 @@ export const methodSchemas: { [M in Method]: SchemaFor<Methods[M]['args']> } = {
     recheck: v.exactOptional(v.boolean()),
     relays: v.exactOptional(urls),
     limit: v.exactOptional(pageLimit),
-    strategy: v.exactOptional(v.picklist(['auto', 'negentropy', 'paging'])),
+    strategy: v.exactOptional(strategy),
   }),
   'fetch.resume': v.strictObject({
     run: v.exactOptional(number),
     account: v.exactOptional(hexadecimal),
     range: v.exactOptional(number),
   }),
-  'fetch.refetch': v.strictObject({ range: number, limit: v.exactOptional(pageLimit) }),
+  'fetch.refetch': v.strictObject({
+    range: number,
+    limit: v.exactOptional(pageLimit),
+    strategy: v.exactOptional(strategy),
+  }),
   'runs.cancel': v.strictObject({ run: number }),
   'runs.list': v.strictObject({
     account: v.exactOptional(hexadecimal),

@@ -135,6 +135,7 @@ function writeBodies(db: BetterSqlite3.Database, history: GeneratedHistory, walk
     }
   }
   db.prepare('update archive_sequence set last = ?').run(history.count);
+  db.prepare('update tag_index_state set indexed_up_to = ?').run(history.count);
   return author;
 }
 

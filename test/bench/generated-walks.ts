@@ -1,32 +1,9 @@
 import type BetterSqlite3 from 'better-sqlite3';
+import { GeneratedKnowledge, type Inventory, type Known } from './generated-knowledge.ts';
 import { FETCH_INTERVAL, FIRST_BOUNDARY, LATER_FETCHES, RELAYS, type GeneratedHistory } from './generated-history.ts';
 
-const ABSENT = 1;
-const PRESENT = 2;
 const BODIES_PER_QUERY = 100;
 const QUERY_MS = 120;
-
-/** What is known about every event on one relay; `state` 0 is undetermined. */
-interface Known {
-  state: Uint8Array;
-  observedAtMs: Float64Array;
-  query: Uint32Array;
-}
-
-interface Cover {
-  from: number | null;
-  until: number;
-  query: number;
-  completedAtMs: number;
-  comparedUpTo: number | null;
-}
-
-interface Inventory {
-  since: number | null;
-  until: number;
-  /** Ascending; without gaps, and none over another. */
-  covers: Cover[];
-}
 
 interface Walk extends Inventory {
   relay: number;
@@ -60,8 +37,7 @@ interface QueryFields {
 
 /**
  * Plays a first fetch and the later ones of a generated history, and writes runs, ranges, attempts, queries, evidence,
- * inventories and fetch state as the application would have. What it knows of each event on each relay in the end is kept
- * up to date on the way by rules of its own, so that it can be compared with what the application makes of the evidence.
+ * inventories and fetch state as the application would have.
  */
 export class GeneratedWalks {
   readonly #history: GeneratedHistory;
@@ -69,7 +45,7 @@ export class GeneratedWalks {
   readonly #account: { id: number; pubkey: string };
   readonly #relayIds: readonly number[];
   readonly #pageLimit: number;
-  readonly #inventories: Inventory[][] = RELAYS.map(() => []);
+  readonly #knowledge: GeneratedKnowledge;
   readonly #statements = new Map<string, BetterSqlite3.Statement>();
   #nowMs = 0;
   #named = 0;
@@ -79,7 +55,7 @@ export class GeneratedWalks {
   readonly refs: Uint32Array;
   readonly sequences: Uint32Array;
   readonly firstSeenAt: Uint32Array;
-  readonly known: Known[];
+  readonly known: readonly Known[];
 
   constructor(
     history: GeneratedHistory,
@@ -95,11 +71,8 @@ export class GeneratedWalks {
     this.refs = new Uint32Array(count);
     this.sequences = new Uint32Array(count);
     this.firstSeenAt = new Uint32Array(count);
-    this.known = RELAYS.map(() => ({
-      state: new Uint8Array(count),
-      observedAtMs: new Float64Array(count),
-      query: new Uint32Array(count),
-    }));
+    this.#knowledge = new GeneratedKnowledge(history);
+    this.known = this.#knowledge.known;
   }
 
   play(): void {
@@ -227,7 +200,7 @@ export class GeneratedWalks {
       const place = index - walk.low;
       if (walk.first[place] === 0) walk.first[place] = query;
       else walk.latest[place] = query;
-      this.#observe(walk.relay, index, PRESENT, query, this.#nowMs);
+      this.#knowledge.seen(walk.relay, index, query, this.#nowMs);
     }
   }
 
@@ -272,7 +245,7 @@ export class GeneratedWalks {
     for (const index of lacking) walk.lacking[index - walk.low] = 1;
     for (const index of [...named, ...common]) {
       this.#found(walk, index);
-      this.#observe(walk.relay, index, PRESENT, query, this.#nowMs);
+      this.#knowledge.seen(walk.relay, index, query, this.#nowMs);
     }
     for (const index of [...named, ...lacking]) this.#name(index);
     for (let start = 0; start < named.length; start += BODIES_PER_QUERY) {
@@ -289,15 +262,10 @@ export class GeneratedWalks {
   }
 
   #complete(walk: Walk, strategy: 'negentropy' | 'paging'): void {
-    walk.covers.sort((a, b) => a.until - b.until);
-    const inventory = { since: walk.since, until: walk.until, covers: walk.covers };
-    this.#inventories[walk.relay]?.push(inventory);
-    for (let index = walk.low; index < walk.high; index += 1) {
-      if (this.sequences[index] === 0) continue;
+    this.#knowledge.completed(walk.relay, walk, (index) => {
       const place = index - walk.low;
-      const seen = walk.first[place] !== 0 && walk.lacking[place] === 0;
-      if (!seen) this.#missed(walk.relay, inventory, index, walk.lacking[place] === 1);
-    }
+      return walk.lacking[place] === 1 ? 'lacking' : walk.first[place] === 0 ? 'unseen' : 'seen';
+    });
     const times = walk.covers.map(({ completedAtMs }) => completedAtMs);
     this.#insert('inventories', {
       ...{ walk_id: walk.id, account_id: this.#account.id, relay_id: this.#relayIds[walk.relay] },
@@ -354,44 +322,11 @@ export class GeneratedWalks {
     this.refs[index] = this.#named;
   }
 
-  /** A new body is compared at once with the inventories that cover it: they did not show it. */
   #archive(index: number): void {
     this.#archived += 1;
     this.sequences[index] = this.#archived;
     this.firstSeenAt[index] = this.#second();
-    const time = this.#history.createdAt[index] ?? 0;
-    for (const [relay, inventories] of this.#inventories.entries()) {
-      for (const inventory of inventories) {
-        if (inventory.until >= time && (inventory.since ?? 0) <= time) this.#missed(relay, inventory, index, false);
-      }
-    }
-  }
-
-  /** An inventory did not show an event; a comparison did so only when the event was not on both sides. */
-  #missed(relay: number, inventory: Inventory, index: number, saidLacking: boolean): void {
-    const kind = this.#history.kinds[index] ?? 0;
-    if (kind === 4 || kind === 1059 || this.#relay(relay).hides.includes(kind)) return;
-    const time = this.#history.createdAt[index] ?? 0;
-    let low = 0;
-    let high = inventory.covers.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((inventory.covers[middle]?.until ?? 0) < time) low = middle + 1;
-      else high = middle;
-    }
-    const cover = inventory.covers[low];
-    if (cover === undefined || (cover.from !== null && cover.from > time)) throw new Error('a second was not covered');
-    if (!saidLacking && cover.comparedUpTo !== null && (this.sequences[index] ?? 0) <= cover.comparedUpTo) return;
-    this.#observe(relay, index, ABSENT, cover.query, cover.completedAtMs);
-  }
-
-  /** Later evidence wins, by the time of its query. */
-  #observe(relay: number, index: number, state: number, query: number, atMs: number): void {
-    const known = this.known[relay];
-    if (known === undefined || (known.observedAtMs[index] ?? 0) >= atMs) return;
-    known.state[index] = state;
-    known.observedAtMs[index] = atMs;
-    known.query[index] = query;
+    this.#knowledge.archived(index, this.#archived);
   }
 
   #query(walk: Walk, fields: QueryFields): number {

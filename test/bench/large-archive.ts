@@ -13,7 +13,7 @@ import { GeneratedWalks, inOrderOf } from './generated-walks.ts';
 
 /** Tables that are filled faster when their indexes are made afterwards. */
 const FILLED_FIRST = ['events', 'evidence', 'presence', 'queries'];
-const GENERATORS = ['generated-history.ts', 'generated-walks.ts', 'large-archive.ts'];
+const GENERATORS = ['generated-history.ts', 'generated-knowledge.ts', 'generated-walks.ts', 'large-archive.ts'];
 
 /**
  * The data directory of an archive of alice's with `count` events, all fetched from ten relays; made once per machine and

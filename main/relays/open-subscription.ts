@@ -176,6 +176,8 @@ export class OpenSubscription implements OpenRequest {
       completedAtMs: this.#options.clock.nowMs(),
       received: this.#received,
       malformed: this.#malformed,
+      unreadable: 0,
+      lateEvents: 0,
       bytes: this.#bytes,
       ...(meaning === 'limit-too-large' ? { refusedLimit: true } : {}),
       ...(meaning === 'too-many-requests' ? { tooManyRequests: true } : {}),

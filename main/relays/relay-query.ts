@@ -44,6 +44,18 @@ export interface QueryOutcome {
   received: number;
   /** Frames for this subscription that were no event at all (wrong shape); included in `received`. */
   malformed: number;
+  /**
+   * Frames that came on the connection while this query was open and that may have been parts of its answer, but could
+   * not be read or belonged to nothing: broken JSON, binary frames, EVENTs for subscriptions that were never ours. When
+   * there are any, events that did not arrive may have been sent all the same.
+   */
+  unreadable: number;
+  /**
+   * EVENTs that the relay sent after its EOSE: those of this query that came until the relay answered a ping (they are
+   * delivered, and included in `received`), and those of queries that finished before this one (dropped). When there
+   * are any, an EOSE of this relay does not say that its answer was over.
+   */
+  lateEvents: number;
   bytes: number;
   /** The relay refused the `limit` as too large: the same with a smaller one may be answered. */
   refusedLimit?: true;
@@ -68,8 +80,20 @@ export interface QueryOptions {
   connectAttempts?: number;
   /** A backoff that would last longer than this is not waited for: the query ends as not sent. Default 60 000. */
   patienceMs?: number;
-  /** Called when the query has to wait (cool-down, backoff, pacing, budget), and with null when it goes on. */
-  onWaiting?: (waiting: { untilMs: number | null; reason: string } | null) => void;
+  /** Called when the query has to wait, and with null when it goes on. */
+  onWaiting?: (waiting: Waiting | null) => void;
+}
+
+/** That something has to wait before it is sent, and for what. */
+export interface Waiting {
+  /**
+   * `rate-limited`: the relay asked for less speed; `backoff`: before connecting again; `busy`: for a place among the
+   * open requests; `pacing`: for the usual interval between two sends.
+   */
+  kind: 'rate-limited' | 'backoff' | 'busy' | 'pacing';
+  /** Unix milliseconds; null when nobody knows. */
+  untilMs: number | null;
+  reason: string;
 }
 
 /** A relay's reason, split once by the NIP-01 prefix. `text` is the whole of the relay's words. */

@@ -4,7 +4,7 @@ import { connectionFailure, isPermanent } from './connection-failure.ts';
 import type { Pacing } from './pacing.ts';
 import type { RelayHealth } from './relay-health.ts';
 import type { RelayLink } from './relay-link.ts';
-import type { ConnectionFailure, QueryOptions } from './relay-query.ts';
+import type { ConnectionFailure, QueryOptions, Waiting } from './relay-query.ts';
 import type { RequestBudget } from './request-budget.ts';
 
 export interface TurnOptions {
@@ -37,6 +37,7 @@ export async function sendInTurn<Outcome>(
   if (budget !== null && !budget.free) {
     const holdMs = budget.holdMs();
     notice.show(
+      'busy',
       holdMs > 0 ? holdMs : null,
       holdMs > 0 ? 'the relay refused more open requests' : 'too many open requests',
     );
@@ -54,7 +55,11 @@ export async function sendInTurn<Outcome>(
       }
       const delayMs = pacing.delayMs();
       if (delayMs > 0) {
-        notice.show(delayMs, pacing.coolDownMs() > 0 ? 'rate limited by the relay' : 'keeping the pace');
+        if (pacing.coolDownMs() > 0) {
+          notice.show('rate-limited', delayMs, 'rate limited by the relay');
+        } else {
+          notice.show('pacing', delayMs, 'keeping the pace');
+        }
         await elapse(clock, delayMs, signal);
         continue;
       }
@@ -94,7 +99,7 @@ async function waitedForBackoff({ clock, link, health, signal }: TurnOptions, no
   if (backoffMs === 0) {
     return false;
   }
-  notice.show(backoffMs, 'waiting before connecting again');
+  notice.show('backoff', backoffMs, 'waiting before connecting again');
   await elapse(clock, backoffMs, signal);
   return true;
 }
@@ -117,9 +122,9 @@ class WaitingNotice {
     this.#options = options;
   }
 
-  show(delayMs: number | null, reason: string): void {
+  show(kind: Waiting['kind'], delayMs: number | null, reason: string): void {
     this.#shown = true;
-    this.#tell({ untilMs: delayMs === null ? null : this.#options.clock.nowMs() + delayMs, reason });
+    this.#tell({ kind, untilMs: delayMs === null ? null : this.#options.clock.nowMs() + delayMs, reason });
   }
 
   clear(): void {
@@ -128,7 +133,7 @@ class WaitingNotice {
     }
   }
 
-  #tell(waiting: { untilMs: number | null; reason: string } | null): void {
+  #tell(waiting: Waiting | null): void {
     try {
       this.#options.onWaiting?.(waiting);
     } catch {

@@ -134,7 +134,7 @@ describe('rate limiting', () => {
     void connection.query({}, { onEvent: () => undefined, onWaiting: (state) => waiting.push(state) });
     await clock.pass(64_999);
     expect(network.socket.verbs('REQ')).toHaveLength(1);
-    expect(waiting).toEqual([{ untilMs, reason: 'rate limited by the relay' }]);
+    expect(waiting).toEqual([{ kind: 'rate-limited', untilMs, reason: 'rate limited by the relay' }]);
     await clock.pass(1);
     // The connection had nothing to do for a minute, so this is a new one.
     expect(network.sockets).toHaveLength(2);

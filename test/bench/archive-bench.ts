@@ -168,7 +168,12 @@ function runCommand(
     child.on('error', reject);
     child.on('close', (code) => {
       if (code === 0 && answeredMs !== null) resolve({ answeredMs, endedMs: performance.now() - startedMs });
-      else reject(new Error(`“${command.join(' ')}” of the built application ended with ${code}`));
+      else
+        reject(
+          new Error(
+            `“${command.join(' ')}” of the built application ended with ${code}; is it built from these sources (“npm run build”)?`,
+          ),
+        );
     });
   });
 }

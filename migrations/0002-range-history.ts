@@ -1,24 +1,61 @@
-import { sql, type Kysely } from 'kysely';
+import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Migration } from 'kysely/migration';
 
 /**
  * Range history (runs, ranges, attempts, queries, evidence, fetch state) and the packed archive.
  *
- * Nothing of the first version is dropped: what changes shape stays beside the new tables under a `legacy_` name.
- * Its claims are not turned into ranges here, because the old data holds no bounds and no completion times to
+ * Nothing of the first version is dropped or changed: its tables stay, whole, beside the new ones under a `legacy_`
+ * name. They took values of any type, and references to rows that are gone; what fits the new tables is carried over,
+ * and the rest is in the legacy tables only. Its claims are not turned into ranges here, because the old data holds no bounds and no completion times to
  * support them.
  */
 export const rangeHistory: Migration = {
   async up(db: Kysely<unknown>) {
-    for (const table of ['account_relays', 'events', 'operations', 'presence', 'coverage']) {
+    for (const table of FIRST_VERSION_TABLES) {
+      // References follow: rows of the first version go on referring to each other.
       await sql`alter table ${sql.table(table)} rename to ${sql.table(`legacy_${table}`)}`.execute(db);
     }
+    await createAccounts(db);
     await createRelays(db);
     await createArchive(db);
     await createRangeHistory(db);
+    await carryAccountsOver(db);
     await carryAccountRelaysOver(db);
+    await carryPublicationVersionsOver(db);
   },
 };
+
+const FIRST_VERSION_TABLES = [
+  'accounts',
+  'account_relays',
+  'events',
+  'publication_versions',
+  'operations',
+  'presence',
+  'coverage',
+];
+
+async function createAccounts(db: Kysely<unknown>): Promise<void> {
+  // A person's accounts; `signer_ref` points to the preferred signer and is never a secret. Numbers are never given
+  // twice, so that a new account does not come into what the first version kept for an account that is gone or aside.
+  await sql`create table accounts (
+    id integer primary key autoincrement,
+    pubkey text not null unique,
+    label text,
+    signer_ref text,
+    created_at integer not null
+  ) strict`.execute(db);
+  // Relay lists published from the application.
+  await sql`create table publication_versions (
+    id integer primary key,
+    account_id integer not null references accounts(id),
+    kind integer not null,
+    event_id text not null,
+    event_json text not null,
+    published_at integer not null,
+    accepted_by text not null default '[]'
+  ) strict`.execute(db);
+}
 
 async function createRelays(db: Kysely<unknown>): Promise<void> {
   // A relay, once, by its canonical key. The hints beside it were observed and guide how it is asked; none of them is
@@ -191,7 +228,29 @@ async function createRangeHistory(db: Kysely<unknown>): Promise<void> {
   ) strict, without rowid`.execute(db);
 }
 
-/** Relay URLs of the first version that parse get their canonical relay; the others stay in the legacy table. */
+/** Numbers of rows that the program can hold exactly, with room for new ones above them. */
+const HIGHEST_CARRIED_NUMBER = 0x7fff_ffff;
+
+/** Accounts with a public key of 64 lower-case hex characters; what else a row holds is taken where it has its type. */
+async function carryAccountsOver(db: Kysely<unknown>): Promise<void> {
+  await sql`insert into accounts (id, pubkey, label, signer_ref, created_at)
+    select id, pubkey, iif(typeof(label) = 'text', label, null), iif(typeof(signer_ref) = 'text', signer_ref, null),
+      iif(typeof(created_at) = 'integer' and abs(created_at) <= 9007199254740991, created_at, 0)
+    from legacy_accounts
+    where id between 1 and ${HIGHEST_CARRIED_NUMBER} and typeof(pubkey) = 'text' and length(cast(pubkey as blob)) = 64
+      and pubkey not glob '*[^0-9a-f]*'`.execute(db);
+  const { rows } = await sql<{ highest: number | null }>`select max(id) as highest from (
+      select id from legacy_accounts
+      union all select account_id from legacy_account_relays union all select account_id from legacy_publication_versions
+      union all select account_id from legacy_operations union all select account_id from legacy_coverage)
+    where typeof(id) = 'integer' and id between 1 and ${HIGHEST_CARRIED_NUMBER}`.execute(db);
+  const highest = rows[0]?.highest ?? null;
+  if (highest === null) return;
+  await sql`delete from sqlite_sequence where name = 'accounts'`.execute(db);
+  await sql`insert into sqlite_sequence (name, seq) values ('accounts', ${highest})`.execute(db);
+}
+
+/** Relay URLs that parse get their canonical relay, where their account was carried over. */
 async function carryAccountRelaysOver(db: Kysely<unknown>): Promise<void> {
   const { rows } = await sql<{
     account_id: number;
@@ -199,7 +258,10 @@ async function carryAccountRelaysOver(db: Kysely<unknown>): Promise<void> {
     read: number;
     write: number;
     extra: number;
-  }>`select account_id, url, read, write, extra from legacy_account_relays order by account_id, rowid`.execute(db);
+  }>`select accounts.id as account_id, given.url, ${isSet('read')}, ${isSet('write')}, ${isSet('extra')}
+    from legacy_account_relays as given join accounts on accounts.id = given.account_id
+    where typeof(given.account_id) = 'integer' and typeof(given.url) = 'text'
+    order by accounts.id, given.rowid`.execute(db);
   let position = 0;
   for (const row of rows) {
     const url = row.url.trim();
@@ -207,11 +269,32 @@ async function carryAccountRelaysOver(db: Kysely<unknown>): Promise<void> {
     if (key === null) continue;
     await sql`insert into relays (key, url) values (${key}, ${url}) on conflict do nothing`.execute(db);
     await sql`insert into account_relays (account_id, relay_id, url, read, write, extra, position)
-      select ${row.account_id}, id, ${url}, ${row.read ? 1 : 0}, ${row.write ? 1 : 0}, ${row.extra ? 1 : 0}, ${position++}
+      select ${row.account_id}, id, ${url}, ${row.read}, ${row.write}, ${row.extra}, ${position++}
       from relays where key = ${key}
       on conflict do update set read = max(read, excluded.read), write = max(write, excluded.write),
         extra = max(extra, excluded.extra)`.execute(db);
   }
+}
+
+/** A role is a number other than 0; text or bytes in its place say nothing. */
+function isSet(role: string): RawBuilder<number> {
+  const column = sql.ref(`given.${role}`);
+  return sql<number>`iif(typeof(${column}) in ('integer', 'real') and ${column} <> 0, 1, 0) as ${sql.ref(role)}`;
+}
+
+/** Published lists of accounts that were carried over, where every value has its type. */
+async function carryPublicationVersionsOver(db: Kysely<unknown>): Promise<void> {
+  await sql`insert into publication_versions (id, account_id, kind, event_id, event_json, published_at, accepted_by)
+    select given.id, accounts.id, given.kind, given.event_id, given.event_json, given.published_at, given.accepted_by
+    from legacy_publication_versions as given join accounts on accounts.id = given.account_id
+    where given.id between 1 and ${HIGHEST_CARRIED_NUMBER} and typeof(given.account_id) = 'integer'
+      and typeof(given.kind) = 'integer' and given.kind between 0 and 65535
+      and typeof(given.event_id) = 'text' and length(cast(given.event_id as blob)) = 64
+      and given.event_id not glob '*[^0-9a-f]*'
+      and typeof(given.event_json) = 'text' and json_valid(given.event_json)
+      and typeof(given.published_at) = 'integer' and abs(given.published_at) <= 9007199254740991
+      and typeof(given.accepted_by) = 'text' and json_valid(given.accepted_by)
+      and json_type(given.accepted_by) = 'array'`.execute(db);
 }
 
 /**

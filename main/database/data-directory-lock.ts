@@ -14,13 +14,14 @@ export interface DataDirectoryLock {
  * Takes the data directory for this process. The lock is SQLite's own lock on a small file, so the operating system
  * lets go of it when the process dies, however it dies: a crash never leaves a directory locked.
  *
+ * @param patienceMs how long to wait for a process that may only be looking something up
  * @throws Fault `data-directory-in-use` when another process owns it, `data-directory-unusable` when it cannot be written.
  */
-export function lockDataDirectory(directory: string): DataDirectoryLock {
+export function lockDataDirectory(directory: string, patienceMs: number = PATIENCE_MS): DataDirectoryLock {
   const path = join(directory, 'holdfast.lock');
   let database: BetterSqlite3.Database | null = null;
   try {
-    database = new BetterSqlite3(path, { timeout: PATIENCE_MS });
+    database = new BetterSqlite3(path, { timeout: patienceMs });
     database.pragma('journal_mode = DELETE');
     database.exec('begin exclusive');
     const held = database;

@@ -6,9 +6,11 @@ import { createDirectory } from '../platform/create-directory.ts';
 import { Fault } from '../platform/fault.ts';
 import { BackgroundCheckpoint } from './background-checkpoint.ts';
 import { lockDataDirectory, unusable, type DataDirectoryLock } from './data-directory-lock.ts';
+import { FilePresence } from './file-presence.ts';
 import { HoldfastDialect } from './kysely-dialect.ts';
 import { migrateToNewest, readMissingMigrations } from './migrate.ts';
 import { StatementCache } from './statement-cache.ts';
+import { storageFaultOr } from './storage-fault.ts';
 import type { Tables } from './tables.ts';
 
 /** A handle that may write. Only the owner of the data directory has one. */
@@ -27,13 +29,14 @@ export interface OpenDatabase {
 
 export interface DatabaseOptions {
   directory: string;
-  /** Unix milliseconds, for the name of a copy. */
+  /** Unix milliseconds, for what is noted about migrations. */
   nowMs: number;
   log?: (line: string) => void;
 }
 
 export const DATABASE_FILE = 'holdfast.db';
 const SLOW_QUERY_MS = 100;
+const NOTHING_TO_DO = { beforeCommit: () => undefined, onCommit: () => undefined };
 
 /**
  * Opens the archive as its owner: creates the directory and the file when missing, takes the lock, brings the schema
@@ -66,7 +69,11 @@ async function prepare(
   options: DatabaseOptions,
 ): Promise<OpenDatabase> {
   const checkpoint = new BackgroundCheckpoint(path);
-  const db = kyselyOver(connection, options.log, () => checkpoint.committed());
+  const presence = new FilePresence(path);
+  const db = kyselyOver(connection, options.log, {
+    beforeCommit: () => presence.require(),
+    onCommit: () => checkpoint.committed(),
+  });
   try {
     const copyBeforeMigration = await migrateToNewest({ db, connection, path, nowMs: options.nowMs, log: options.log });
     // Written into the file, so only now that it is known to be ours.
@@ -88,7 +95,7 @@ async function prepare(
   } catch (error) {
     await checkpoint.close();
     if (connection.open) connection.close();
-    throw damagedOr(error, path);
+    throw openingFault(error, path);
   }
 }
 
@@ -122,7 +129,7 @@ function openBesideOwner(options: DatabaseOptions, readonly: boolean): OpenDatab
     if (readMissingMigrations(connection, path).length > 0) throw beingMigrated(null);
   } catch (error) {
     connection.close();
-    throw damagedOr(error, path);
+    throw openingFault(error, path);
   }
   const db = kyselyOver(connection, options.log);
   return {
@@ -151,17 +158,17 @@ function connect(path: string, directory: string, readonly: boolean): BetterSqli
     return connection;
   } catch (error) {
     connection.close();
-    throw damagedOr(error, path);
+    throw openingFault(error, path);
   }
 }
 
 function kyselyOver(
   connection: BetterSqlite3.Database,
   log: ((line: string) => void) | undefined,
-  onCommit: () => void = () => undefined,
+  { beforeCommit, onCommit }: { beforeCommit: () => void; onCommit: () => void } = NOTHING_TO_DO,
 ): Kysely<Tables> {
   return new Kysely<Tables>({
-    dialect: new HoldfastDialect({ database: new StatementCache(connection) }, onCommit),
+    dialect: new HoldfastDialect(new StatementCache(connection, beforeCommit), onCommit),
     ...(log === undefined ? {} : { log: (event: LogEvent) => reportSlowQuery(event, log) }),
   });
 }
@@ -172,18 +179,12 @@ function reportSlowQuery(event: LogEvent, log: (line: string) => void): void {
   }
 }
 
-function damagedOr(error: unknown, path: string): unknown {
-  if (error instanceof Fault || !(error instanceof BetterSqlite3.SqliteError)) return error;
-  if (error.code === 'SQLITE_NOTADB' || error.code.startsWith('SQLITE_CORRUPT')) {
-    return new Fault(
-      'database-damaged',
-      `${path} is not a readable Holdfast database: ${error.message}`,
-      { path },
-      error,
-    );
-  }
-  if (error.code.startsWith('SQLITE_BUSY')) return beingMigrated(error);
-  return new Fault('storage', `The database ${path} could not be opened: ${error.message}`, { path }, error);
+/** What keeps a database from being opened, as a Fault. */
+function openingFault(error: unknown, path: string): unknown {
+  if (error instanceof BetterSqlite3.SqliteError && error.code.startsWith('SQLITE_BUSY')) return beingMigrated(error);
+  const fault = storageFaultOr(error, path);
+  if (fault instanceof Fault || !(fault instanceof BetterSqlite3.SqliteError)) return fault;
+  return new Fault('storage', `The database ${path} could not be opened: ${fault.message}`, { path }, fault);
 }
 
 function beingMigrated(cause: unknown): Fault {

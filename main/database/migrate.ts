@@ -1,13 +1,17 @@
 import type BetterSqlite3 from 'better-sqlite3';
 import type { Kysely } from 'kysely';
 import { Migrator } from 'kysely/migration';
-import { renameSync, rmSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { migrationList } from '../../migrations/migration-list.ts';
 import { Fault } from '../platform/fault.ts';
 import type { Tables } from './tables.ts';
 
 const FIRST_VERSION = '0001-first-version';
 const MIGRATION_TABLE = 'kysely_migration';
+/** Stands between the database's name and what a copy was made before. */
+const COPY_MARK = '.before-migration-';
+const PARTIAL = '.partial';
 /** A first-version file is recognised by these, together with the absence of a migration table. */
 const FIRST_VERSION_TABLES = [
   'accounts',
@@ -28,15 +32,18 @@ interface MigrateOptions {
 }
 
 /**
- * Brings the schema to the newest migration. A database that has rows is copied beside itself first.
+ * Brings the schema to the newest migration. A database that has rows is copied beside itself first; a migration that
+ * fails leaves it as it was, and the next try replaces that copy.
  *
  * @returns the path of the copy, or null when none was needed.
  * @throws Fault as {@link readMissingMigrations}, before anything was written.
  */
 export async function migrateToNewest(options: MigrateOptions): Promise<string | null> {
   const { db, connection, path } = options;
-  if (readMissingMigrations(connection, path).length === 0) return null;
-  const copy = hasRows(connection) ? await copyBeside(options) : null;
+  const [next] = readMissingMigrations(connection, path);
+  removePartialCopies(path);
+  if (next === undefined) return null;
+  const copy = hasRows(connection) ? await copyBeside(options, next) : null;
   if (isFirstVersion(connection)) markFirstVersion(connection, options.nowMs);
   const migrator = new Migrator({ db, provider: { getMigrations: () => Promise.resolve(migrationList) } });
   const { error } = await migrator.migrateToLatest();
@@ -87,16 +94,42 @@ function markFirstVersion(connection: BetterSqlite3.Database, nowMs: number): vo
   })();
 }
 
-/** A consistent copy next to the database; it gets its final name only when it is whole. */
-async function copyBeside(options: MigrateOptions): Promise<string> {
-  const stamp = new Date(options.nowMs).toISOString().replace(/[-:]/g, '').replace(/\.\d+/, '');
-  const copy = `${options.path}.before-migration-${stamp}`;
-  // Left over when a copy was cut off.
-  rmSync(`${copy}.partial`, { force: true });
-  await options.connection.backup(`${copy}.partial`);
-  renameSync(`${copy}.partial`, copy);
+/**
+ * A consistent copy next to the database; it gets its final name only when it is whole. The name is that of the first
+ * migration that follows, so that however often a migration is tried, there is one copy of the state before it.
+ */
+async function copyBeside(options: MigrateOptions, next: string): Promise<string> {
+  const copy = `${options.path}${COPY_MARK}${next}`;
+  try {
+    await options.connection.backup(`${copy}${PARTIAL}`);
+    renameSync(`${copy}${PARTIAL}`, copy);
+  } catch (error) {
+    removePartialCopies(options.path);
+    throw uncopied(options.path, error);
+  }
   options.log?.(`copied the database to ${copy} before migrating it`);
   return copy;
+}
+
+function uncopied(path: string, cause: unknown): Fault {
+  const words = cause instanceof Error ? cause.message : String(cause);
+  return new Fault(
+    'storage',
+    `${path} has to be copied before it is brought to this version, and the copy could not be made: ${words}. ` +
+      'Nothing was changed; make room for a second file of its size and try again.',
+    { path },
+    cause,
+  );
+}
+
+/** What is left of copies that were cut off, with the journals beside them. Only the owner may call this. */
+function removePartialCopies(path: string): void {
+  const directory = dirname(path);
+  const beginning = `${basename(path)}${COPY_MARK}`;
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    const isPartial = entry.name.startsWith(beginning) && /\.partial(-journal|-wal|-shm)?$/.test(entry.name);
+    if (isPartial && entry.isFile()) rmSync(join(directory, entry.name), { force: true });
+  }
 }
 
 /** Without tables; a first start that was cut off may have left the bookkeeping of migrations alone. */

@@ -1,5 +1,5 @@
 import BetterSqlite3 from 'better-sqlite3';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -10,6 +10,7 @@ import { rangeHistory } from '../../migrations/0002-range-history.ts';
 import { FIRST_VERSION_RELAYS, makeFirstVersionFile } from '../fixtures/first-version-file.ts';
 import { openScratchDatabase } from '../fixtures/scratch-database.ts';
 import { scratchDirectory } from '../fixtures/scratch-directory.ts';
+import { thrownFault } from '../fixtures/thrown-fault.ts';
 import { alice, bob } from '../relays/event-builder.ts';
 import { describeSchema } from './describe-schema.ts';
 
@@ -26,16 +27,15 @@ function rowsOf(path: string, table: string): Record<string, unknown>[] {
 }
 
 describe('a file of the first version', () => {
-  test('keeps every row, under a legacy name where the table changed its shape', async () => {
+  test('keeps every row under a legacy name, and carries accounts and published lists over', async () => {
     const directory = scratchDirectory();
     const { path, rows } = makeFirstVersionFile(directory);
 
     await openScratchDatabase(directory);
 
-    const { accounts, publication_versions: versions, ...renamed } = rows;
-    expect(rowsOf(path, 'accounts')).toEqual(accounts);
-    expect(rowsOf(path, 'publication_versions')).toEqual(versions);
-    for (const [table, list] of Object.entries(renamed)) expect(rowsOf(path, `legacy_${table}`)).toEqual(list);
+    expect(rowsOf(path, 'accounts')).toEqual(rows['accounts']);
+    expect(rowsOf(path, 'publication_versions')).toEqual(rows['publication_versions']);
+    for (const [table, list] of Object.entries(rows)) expect(rowsOf(path, `legacy_${table}`)).toEqual(list);
   });
 
   test('is copied beside itself before it is migrated, and the copy is the database as it was', async () => {
@@ -45,7 +45,7 @@ describe('a file of the first version', () => {
     const opened = await openDatabase({ directory, nowMs: NOW_MS });
     onTestFinished(() => opened.close());
 
-    expect(opened.copyBeforeMigration).toBe(join(directory, 'holdfast.db.before-migration-20261130T123456Z'));
+    expect(opened.copyBeforeMigration).toBe(join(directory, 'holdfast.db.before-migration-0002-range-history'));
     for (const [table, list] of Object.entries(rows)) {
       expect(rowsOf(opened.copyBeforeMigration ?? '', table)).toEqual(list);
     }
@@ -55,14 +55,29 @@ describe('a file of the first version', () => {
   test('replaces what is left of a copy that was cut off', async () => {
     const directory = scratchDirectory();
     const { path } = makeFirstVersionFile(directory);
-    const partial = `${path}.before-migration-20261130T123456Z.partial`;
+    const partial = `${path}.before-migration-0002-range-history.partial`;
     writeFileSync(partial, 'half of a copy');
+    writeFileSync(`${partial}-journal`, 'and its journal');
 
     const opened = await openDatabase({ directory, nowMs: NOW_MS });
     onTestFinished(() => opened.close());
 
-    expect(existsSync(partial)).toBe(false);
+    expect(readdirSync(directory).filter((name) => name.includes('partial'))).toEqual([]);
     expect(rowsOf(opened.copyBeforeMigration ?? '', 'accounts')).toHaveLength(2);
+  });
+
+  test('that cannot be copied stays as it was, and the directory is free again', async () => {
+    const directory = scratchDirectory();
+    const { path, rows } = makeFirstVersionFile(directory);
+    mkdirSync(`${path}.before-migration-0002-range-history.partial`);
+
+    const fault = await thrownFault(() => openDatabase({ directory, nowMs: NOW_MS }));
+
+    expect(fault.code).toBe('storage');
+    expect(fault.message).toContain('Nothing was changed');
+    expect(rowsOf(path, 'accounts')).toEqual(rows['accounts']);
+    rmSync(`${path}.before-migration-0002-range-history.partial`, { recursive: true });
+    await openScratchDatabase(directory);
   });
 
   test('without rows needs no copy', async () => {
@@ -179,17 +194,14 @@ test('a fresh install has the same schema as an upgraded one', async () => {
   expect(Object.keys(ofFresh?.columns ?? {})).toContain('evidence');
 });
 
-test('every table of the range history is strict', async () => {
+test('every table but those of the first version is strict', async () => {
   const { db } = await openScratchDatabase();
 
   const { rows } = await sql<{ name: string; strict: number }>`
     select name, strict from pragma_table_list where schema = 'main' and type = 'table'`.execute(db);
 
   const loose = rows.filter(({ strict }) => strict === 0).map(({ name }) => name);
-  expect(loose.filter((name) => !/^(sqlite_|kysely_|legacy_)/.test(name)).sort()).toEqual([
-    'accounts',
-    'publication_versions',
-  ]);
+  expect(loose.filter((name) => !/^(sqlite_|kysely_|legacy_)/.test(name))).toEqual([]);
 });
 
 describe('a migration that fails', () => {
@@ -213,6 +225,18 @@ describe('a migration that fails', () => {
     const { db } = await openScratchDatabase(directory);
     expect(await listAccounts(db)).toHaveLength(2);
     expect(rowsOf(path, 'legacy_events')).toEqual(rows['events']);
+  });
+
+  test('leaves one copy, however often it is tried', async () => {
+    const directory = scratchDirectory();
+    makeFirstVersionFile(directory);
+    vi.spyOn(rangeHistory, 'up').mockRejectedValue(new Error('out of order'));
+
+    for (const later of [0, 60_000, 120_000]) {
+      await expect(openDatabase({ directory, nowMs: NOW_MS + later })).rejects.toThrow('out of order');
+    }
+
+    expect(readdirSync(directory).filter((name) => name.includes('before-migration'))).toHaveLength(1);
   });
 
   test('on a first start leaves a file that the next start can use', async () => {

@@ -34,6 +34,7 @@ const SENTENCES: Readonly<Record<ConnectionFailureCode, string>> = {
   'not-a-relay': 'What answered is not a relay',
   'connect-timeout': 'The relay did not answer in time',
   'closed-early': 'The connection was closed before anything was answered',
+  'rate-limited': 'The relay kept asking for less speed, so nothing was sent',
   cancelled: 'Cancelled before anything was sent',
 };
 

@@ -1,7 +1,13 @@
-/** A signal that aborts with any of the given ones, and what takes it off them again. */
+/** A signal that aborts with any of the given ones, and what takes it off them again. Aborts with the reason of the first. */
 export interface LinkedSignal {
   signal: AbortSignal;
   unlink: () => void;
+}
+
+/** The words of whoever aborted; empty when there are none beyond what the platform says by itself. */
+export function abortWords(signal: AbortSignal | undefined): string {
+  const reason: unknown = signal?.reason;
+  return reason instanceof Error && reason.name !== 'AbortError' ? reason.message : '';
 }
 
 /**
@@ -10,18 +16,20 @@ export interface LinkedSignal {
  */
 export function linkSignals(...signals: (AbortSignal | undefined)[]): LinkedSignal {
   const controller = new AbortController();
-  const onAbort = (): void => controller.abort();
-  for (const signal of signals) {
-    if (signal?.aborted) {
-      controller.abort();
+  const links = signals
+    .filter((signal) => signal !== undefined)
+    .map((signal) => ({ signal, onAbort: (): void => controller.abort(signal.reason) }));
+  for (const { signal, onAbort } of links) {
+    if (signal.aborted) {
+      onAbort();
     }
-    signal?.addEventListener('abort', onAbort, { once: true });
+    signal.addEventListener('abort', onAbort, { once: true });
   }
   return {
     signal: controller.signal,
     unlink: () => {
-      for (const signal of signals) {
-        signal?.removeEventListener('abort', onAbort);
+      for (const { signal, onAbort } of links) {
+        signal.removeEventListener('abort', onAbort);
       }
     },
   };

@@ -1,9 +1,12 @@
 import type { QueryEnding } from '../../preload/contract.ts';
 import type { Clock } from '../platform/clock.ts';
 import { IdleTimer } from './idle-timer.ts';
-import { describeSocketEnd } from './open-request.ts';
+import { abortWords } from './linked-signal.ts';
+import { describeSocketEnd, endedOverFrame } from './open-request.ts';
 import type { OpenRequest, SubscriptionFrame } from './open-request.ts';
-import { endingOf } from './open-subscription.ts';
+import { endingOf, tookTooLong } from './open-subscription.ts';
+import type { RequestLimits } from './query-limits.ts';
+import type { Scalar } from './relay-frame.ts';
 import type { NegentropyOutcome, RelayFilter, RelayReason } from './relay-query.ts';
 import { meaningOf, parseReason } from './relay-reason.ts';
 import type { ReasonMeaning } from './relay-reason.ts';
@@ -18,8 +21,7 @@ export interface NegentropyOptions {
   subscription: string;
   filter: RelayFilter;
   initialMessageHex: string;
-  idleTimeoutMs: number;
-  maxBytes: number;
+  limits: RequestLimits;
   handlers: NegentropyHandlers;
   signal?: AbortSignal | undefined;
   clock: Clock;
@@ -38,6 +40,7 @@ export class OpenNegentropy implements OpenRequest {
   readonly requestBytes: number;
   readonly #options: NegentropyOptions;
   readonly #sentAtMs: number;
+  readonly #cancelTotal: () => void;
   #idle: IdleTimer | null = null;
   #frames = 0;
   #rounds = 0;
@@ -54,6 +57,9 @@ export class OpenNegentropy implements OpenRequest {
     this.#bytes = options.initialMessageHex.length / 2;
     this.#sentAtMs = options.clock.nowMs();
     options.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    this.#cancelTotal = options.clock.after(options.limits.totalTimeoutMs, () => {
+      this.#end('timeout', tookTooLong(options.limits.totalTimeoutMs), true);
+    });
     options.send(request);
     this.#waitForRelay();
   }
@@ -93,7 +99,7 @@ export class OpenNegentropy implements OpenRequest {
   }
 
   onSocketEnd(end: SocketEnd): void {
-    this.#end(end.cause === 'frame-too-large' ? 'failed' : 'disconnect', describeSocketEnd(end), false);
+    this.#end(endedOverFrame(end) ? 'failed' : 'disconnect', describeSocketEnd(end), false);
   }
 
   cancel(why: string): void {
@@ -102,7 +108,8 @@ export class OpenNegentropy implements OpenRequest {
 
   #waitForRelay(): void {
     this.#idle?.stop();
-    const { clock, idleTimeoutMs } = this.#options;
+    const { clock, limits } = this.#options;
+    const { idleTimeoutMs } = limits;
     this.#idle = new IdleTimer(clock, idleTimeoutMs, () => {
       this.#end('timeout', `No message of this session in ${idleTimeoutMs / 1000} seconds`, true);
     });
@@ -113,8 +120,8 @@ export class OpenNegentropy implements OpenRequest {
       this.#end('failed', 'The relay sent a second message before ours was answered', true);
       return;
     }
-    if (bytes > this.#options.maxBytes || this.#bytes > this.#options.maxBytes) {
-      this.#end('failed', `The session exceeded ${this.#options.maxBytes} bytes`, true);
+    if (bytes > this.#options.limits.maxBytes || this.#bytes > this.#options.limits.maxBytes) {
+      this.#end('failed', `The session exceeded ${this.#options.limits.maxBytes} bytes`, true);
       return;
     }
     this.#idle?.stop();
@@ -143,7 +150,7 @@ export class OpenNegentropy implements OpenRequest {
     this.#waitForRelay();
   }
 
-  #onError(text: string, elements: unknown[]): void {
+  #onError(text: string, elements: Scalar[]): void {
     const reason = parseReason(text);
     const fourth = elements[3];
     const maximum = typeof fourth === 'number' && Number.isSafeInteger(fourth) && fourth >= 0 ? fourth : null;
@@ -152,7 +159,7 @@ export class OpenNegentropy implements OpenRequest {
   }
 
   readonly #onAbort = (): void => {
-    this.#end('cancelled', 'Cancelled', true);
+    this.#end('cancelled', abortWords(this.#options.signal) || 'Cancelled', true);
   };
 
   #end(
@@ -166,6 +173,7 @@ export class OpenNegentropy implements OpenRequest {
     }
     this.#over = true;
     this.#idle?.stop();
+    this.#cancelTotal();
     this.#options.signal?.removeEventListener('abort', this.#onAbort);
     if (sayClose) {
       this.#options.send(JSON.stringify(['NEG-CLOSE', this.subscription]));

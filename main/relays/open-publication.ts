@@ -1,5 +1,6 @@
 import type { SignedEvent } from '../../preload/contract.ts';
 import type { Clock } from '../platform/clock.ts';
+import { abortWords } from './linked-signal.ts';
 import { describeSocketEnd } from './open-request.ts';
 import type { PublishOutcome, RelayReason } from './relay-query.ts';
 import { isLastingRefusal, meaningOf, parseReason } from './relay-reason.ts';
@@ -70,7 +71,7 @@ export class OpenPublication {
   }
 
   readonly #onAbort = (): void => {
-    this.#unknown('cancelled', 'Cancelled');
+    this.#unknown('cancelled', abortWords(this.#options.signal) || 'Cancelled');
   };
 
   #unknown(cause: 'timeout' | 'disconnect' | 'cancelled', message: string): void {

@@ -15,11 +15,18 @@ export interface OpenRequest {
   /** Bytes of the frame that opened it. */
   readonly requestBytes: number;
   onFrame(frame: SubscriptionFrame, bytes: number): void;
+  /** A frame that may have been meant for this request came, and could not be read or belonged to nothing. */
+  onUnreadable?(): void;
   /** A NOTICE that can only be about this request. */
   onNotice(reason: RelayReason, meaning: ReasonMeaning): void;
   onSocketEnd(end: SocketEnd): void;
   /** Ends it as `cancelled`. */
   cancel(why: string): void;
+}
+
+/** True when we ended the connection over a frame, so that what was open has failed and is not merely cut off. */
+export function endedOverFrame(end: SocketEnd): boolean {
+  return end.cause === 'frame-too-large' || end.cause === 'frame-unusable';
 }
 
 /** One sentence about how a socket went away, with the relay's words. */
@@ -31,6 +38,7 @@ export function describeSocketEnd(end: SocketEnd): string {
       return 'The connection was closed';
     case 'lost':
     case 'frame-too-large':
+    case 'frame-unusable':
       return end.reason;
   }
 }

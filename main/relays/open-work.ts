@@ -7,11 +7,16 @@ import type { SocketEnd } from './relay-socket.ts';
 
 /** Close code of RFC 6455 for a message that is too big for the other side. */
 const MESSAGE_TOO_BIG = 1009;
+/** Ended subscriptions that are remembered, so that what still comes for them is known for that. */
+const REMEMBERED = 64;
 
 /** Everything that one relay has been asked for or sent and that has not ended, and who of it a frame is for. */
 export class OpenWork {
   readonly #requests = new Map<string, OpenRequest>();
   readonly #publications = new Set<OpenPublication>();
+  /** Subscriptions that ended lately on this connection, oldest first, and whether the relay itself had finished them. */
+  readonly #ended = new Map<string, boolean>();
+  #lateEvents = 0;
 
   get requests(): number {
     return this.#requests.size;
@@ -29,8 +34,28 @@ export class OpenWork {
     this.#requests.set(request.subscription, request);
   }
 
-  removeRequest(request: OpenRequest): void {
+  /** `finished`: the relay said that its answer was over. */
+  removeRequest(request: OpenRequest, finished: boolean): void {
     this.#requests.delete(request.subscription);
+    this.#ended.set(request.subscription, finished);
+    for (const [oldest] of this.#ended) {
+      if (this.#ended.size <= REMEMBERED) {
+        break;
+      }
+      this.#ended.delete(oldest);
+    }
+  }
+
+  /** Events that came after the relay had finished their query, since this was last asked. */
+  takeLateEvents(): number {
+    const late = this.#lateEvents;
+    this.#lateEvents = 0;
+    return late;
+  }
+
+  /** True when the relay owes an answer: something was sent to it that it has not reacted to at all. */
+  get unanswered(): boolean {
+    return this.#publications.size > 0 || [...this.#requests.values()].some((request) => request.frames === 0);
   }
 
   addPublication(publication: OpenPublication): void {
@@ -41,9 +66,29 @@ export class OpenWork {
     this.#publications.delete(publication);
   }
 
-  /** Frames for a subscription that has ended, or that was never ours, go nowhere. */
+  /**
+   * Frames for a subscription that has ended, or that was never ours, go nowhere. But an event among them may have been
+   * meant for what is open, or shows that an EOSE was not the end of an answer.
+   */
   onFrame(frame: SubscriptionFrame, bytes: number): void {
-    this.#requests.get(frame.subscription)?.onFrame(frame, bytes);
+    const request = this.#requests.get(frame.subscription);
+    if (request !== undefined) {
+      request.onFrame(frame, bytes);
+    } else if (frame.type === 'event' || frame.type === 'malformed-event') {
+      const finished = this.#ended.get(frame.subscription);
+      if (finished === undefined) {
+        this.onUnreadable();
+      } else if (finished) {
+        this.#lateEvents += 1;
+      }
+    }
+  }
+
+  /** A frame that nothing can be made of may have been part of the answer to anything that is open. */
+  onUnreadable(): void {
+    for (const request of this.#requests.values()) {
+      request.onUnreadable?.();
+    }
   }
 
   /** An OK belongs to the earliest open publication of its event. */
@@ -70,6 +115,7 @@ export class OpenWork {
 
   /** Ends everything, each in the way that fits how the socket went away. */
   onSocketEnd(end: SocketEnd): void {
+    this.#ended.clear();
     const requests = [...this.#requests.values()];
     if (end.cause === 'by-relay' && end.code === MESSAGE_TOO_BIG) {
       // It can only have been the largest of our frames that the relay has not answered yet.

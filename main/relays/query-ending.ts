@@ -29,7 +29,7 @@ export const ENDINGS: Readonly<Record<QueryEnding, EndingMeaning>> = {
   closed: { finished: false, endOfHistory: false, worthRepeating: true },
   /** A NOTICE that can only be about this query. */
   notice: { finished: false, endOfHistory: false, worthRepeating: true },
-  /** No frame of this query for its time-out, whatever else the relay said meanwhile. */
+  /** Nothing new for this query for its time-out, or no end in all the time it had, whatever else the relay said. */
   timeout: { finished: false, endOfHistory: false, worthRepeating: true },
   /** The socket went away. */
   disconnect: { finished: false, endOfHistory: false, worthRepeating: true },

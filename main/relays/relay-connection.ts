@@ -5,12 +5,13 @@ import { linkSignals } from './linked-signal.ts';
 import { OpenNegentropy } from './open-negentropy.ts';
 import type { NegentropyHandlers } from './open-negentropy.ts';
 import { OpenPublication } from './open-publication.ts';
-import { describeSocketEnd } from './open-request.ts';
 import type { OpenRequest } from './open-request.ts';
 import { OpenSubscription } from './open-subscription.ts';
 import { OpenWork } from './open-work.ts';
-import { Pacing } from './pacing.ts';
+import type { Pacing } from './pacing.ts';
 import { isFinished } from './query-ending.ts';
+import { LIVE_LIMITS, queryLimits, requestLimits } from './query-limits.ts';
+import type { RequestLimits } from './query-limits.ts';
 import { parseRelayFrame } from './relay-frame.ts';
 import { RelayHealth } from './relay-health.ts';
 import { NO_HINTS } from './relay-hints.ts';
@@ -18,6 +19,7 @@ import type { RelayHints } from './relay-hints.ts';
 import type { RelayInformation } from './relay-information.ts';
 import type { RelayUrl } from './relay-key.ts';
 import { RelayLink } from './relay-link.ts';
+import { RelayLog } from './relay-log.ts';
 import type {
   LiveHandlers,
   LiveSubscription,
@@ -32,20 +34,12 @@ import type {
   WaitingOptions,
 } from './relay-query.ts';
 import type { SocketEnd } from './relay-socket.ts';
+import { RelaySpeed } from './relay-speed.ts';
 import { RequestBudget } from './request-budget.ts';
 import { sendInTurn } from './sending-turn.ts';
 import type { TurnResult } from './sending-turn.ts';
 
-const IDLE_TIMEOUT_MS = 30_000;
 const OK_TIMEOUT_MS = 20_000;
-const MAX_BYTES = 64 * 1024 * 1024;
-const LEAST_MAX_EVENTS = 1_000;
-/** Stored events of one live subscription at the most; new ones are not counted. */
-const LIVE_MAX_EVENTS = 100_000;
-/** What relays send at the most, by their defaults, when no limit is asked for. */
-const UNLIMITED_PAGE = 5_000;
-const CONNECT_ATTEMPTS = 3;
-const PATIENCE_MS = 60_000;
 
 /**
  * One relay. The object lives as long as the program; its socket comes and goes with what is asked. No method rejects
@@ -60,11 +54,11 @@ export class RelayConnection {
   readonly #health: RelayHealth;
   readonly #link: RelayLink;
   readonly #budget: RequestBudget;
-  readonly #reading: Pacing;
-  readonly #publishing: Pacing;
+  readonly #speed: RelaySpeed;
   readonly #information: InformationKeeper;
   readonly #closing = new AbortController();
   readonly #work = new OpenWork();
+  readonly #log: RelayLog;
   readonly #idPrefix: string;
   #asked = 0;
   #hints: RelayHints = NO_HINTS;
@@ -76,13 +70,16 @@ export class RelayConnection {
     this.url = relay.url;
     this.#settings = settings;
     const { clock, random, backoff } = settings;
+    this.#log = new RelayLog((line) => settings.log(`${this.key} ${line}`));
     this.#idPrefix = Math.floor(random() * 36 ** 8)
       .toString(36)
       .padStart(8, '0');
     this.#health = new RelayHealth({ clock, random, backoff });
     this.#budget = new RequestBudget(clock, random, settings.requestBudget, backoff);
-    this.#reading = new Pacing(clock, settings.readIntervalMs);
-    this.#publishing = new Pacing(clock, settings.publishIntervalMs);
+    this.#speed = new RelaySpeed(clock, settings.readIntervalMs, settings.publishIntervalMs, () => {
+      this.#health.rateLimited();
+      this.#log.slowedDown();
+    });
     this.#link = new RelayLink({
       url: relay.key,
       clock,
@@ -92,6 +89,7 @@ export class RelayConnection {
       times: settings.times,
       keepOpen: bootstrap,
       onText: (text, bytes) => this.#onText(text, bytes),
+      onBinary: () => this.#work.onUnreadable(),
       onEnded: (end) => this.#onEnded(end),
       onChange: () => this.#onLinkChange(),
     });
@@ -115,17 +113,15 @@ export class RelayConnection {
    */
   query(filter: RelayFilter, options: QueryOptions): Promise<QueryResult> {
     const { onEvent, signal } = options;
-    return this.#inTurn(options, this.#reading, this.#budget, (release) =>
+    return this.#inTurn(options, this.#speed.reading, this.#budget, (release) =>
       this.#open<QueryOutcome>(release, (onDone) => {
         return new OpenSubscription({
           ...this.#common(signal),
           filters: [filter],
           live: false,
-          idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
-          maxEvents: options.maxEvents ?? Math.max(LEAST_MAX_EVENTS, 5 * (filter.limit ?? UNLIMITED_PAGE)),
-          maxBytes: options.maxBytes ?? MAX_BYTES,
+          limits: queryLimits(filter, options),
           onEvent,
-          onDone,
+          onDone: (outcome) => onDone({ ...outcome, lateEvents: outcome.lateEvents + this.#work.takeLateEvents() }),
         });
       }),
     );
@@ -138,15 +134,13 @@ export class RelayConnection {
   subscribe(filters: RelayFilter[], handlers: LiveHandlers, options: WaitingOptions = {}): LiveSubscription {
     const stop = new AbortController();
     const link = linkSignals(options.signal, stop.signal);
-    const ended = this.#inTurn({ ...options, signal: link.signal }, this.#reading, null, () =>
+    const ended = this.#inTurn({ ...options, signal: link.signal }, this.#speed.reading, null, () =>
       this.#open<QueryOutcome>(this.#budget.stand(), (onDone) => {
         return new OpenSubscription({
           ...this.#common(link.signal),
           filters,
           live: true,
-          idleTimeoutMs: Number.POSITIVE_INFINITY,
-          maxEvents: LIVE_MAX_EVENTS,
-          maxBytes: MAX_BYTES,
+          limits: LIVE_LIMITS,
           onEvent: handlers.onEvent,
           onEose: handlers.onEose,
           onDone,
@@ -161,16 +155,15 @@ export class RelayConnection {
     filter: RelayFilter,
     initialMessageHex: string,
     handlers: NegentropyHandlers,
-    options: WaitingOptions & Pick<QueryOptions, 'idleTimeoutMs' | 'maxBytes'> = {},
+    options: WaitingOptions & Partial<RequestLimits> = {},
   ): Promise<NegentropyResult> {
-    return this.#inTurn(options, this.#reading, this.#budget, (release) =>
+    return this.#inTurn(options, this.#speed.reading, this.#budget, (release) =>
       this.#open<NegentropyOutcome>(release, (onDone) => {
         return new OpenNegentropy({
           ...this.#common(options.signal),
           filter,
           initialMessageHex,
-          idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS,
-          maxBytes: options.maxBytes ?? MAX_BYTES,
+          limits: requestLimits(options),
           handlers,
           onDone,
         });
@@ -192,7 +185,7 @@ export class RelayConnection {
           onDone: (outcome) => {
             this.#work.removePublication(publication);
             if (OpenPublication.asksForLessSpeed(outcome)) {
-              this.#slowDown(this.#publishing);
+              this.#speed.slowDown(this.#speed.publishing);
             } else if (outcome.state !== 'unknown') {
               this.#health.answered();
             }
@@ -203,7 +196,7 @@ export class RelayConnection {
         this.#work.addPublication(publication);
         this.#rest();
       });
-    return this.#inTurn(options, this.#publishing, null, send);
+    return this.#inTurn(options, this.#speed.publishing, null, send);
   }
 
   /** What was learned about this relay's limits. */
@@ -260,12 +253,7 @@ export class RelayConnection {
   healthSnapshot(): Omit<RelayHealthSnapshot, 'accounts'> {
     const { clock } = this.#settings;
     const backoffMs = this.#link.isOpen ? 0 : this.#health.attemptDelayMs();
-    const waitMs = Math.max(
-      this.#reading.coolDownMs(),
-      this.#publishing.coolDownMs(),
-      this.#budget.holdMs(),
-      backoffMs,
-    );
+    const waitMs = Math.max(this.#speed.coolDownMs(), this.#budget.holdMs(), backoffMs);
     const connectedAtMs = this.#health.lastConnectedAtMs;
     return {
       url: this.key,
@@ -285,7 +273,7 @@ export class RelayConnection {
 
   /** Ends everything that is open as `cancelled` and closes the socket for good. */
   close(): void {
-    this.#closing.abort();
+    this.#closing.abort(new Error('Holdfast is closing the connection'));
     this.#work.cancelAll('Holdfast is closing the connection');
     this.#link.close();
     this.#budget.close();
@@ -305,9 +293,7 @@ export class RelayConnection {
       pacing,
       budget,
       signal: link.signal,
-      connectAttempts: options.connectAttempts ?? CONNECT_ATTEMPTS,
-      patienceMs: options.patienceMs ?? PATIENCE_MS,
-      onWaiting: options.onWaiting,
+      waiting: options,
     };
     try {
       return await sendInTurn(turn, send);
@@ -323,6 +309,7 @@ export class RelayConnection {
       subscription: `${this.#idPrefix}-${this.#asked}`,
       clock: this.#settings.clock,
       send: (text: string) => this.#link.send(text),
+      fence: (onPassed: () => void) => this.#link.fence(onPassed),
       signal,
     };
   }
@@ -334,9 +321,9 @@ export class RelayConnection {
   ): Promise<Outcome> {
     return new Promise((resolve) => {
       const request = create((outcome) => {
-        this.#work.removeRequest(request);
+        this.#work.removeRequest(request, isFinished(outcome.ending));
         if (outcome.ending === 'rate-limited') {
-          this.#slowDown(this.#reading);
+          this.#speed.slowDown(this.#speed.reading);
         }
         if ('tooManyRequests' in outcome) {
           this.#budget.refused(this.#work.requests + 1);
@@ -357,14 +344,6 @@ export class RelayConnection {
   #rest(): void {
     this.#link.setBusy(!this.#work.isEmpty);
     this.#settings.onChange(this.key);
-  }
-
-  #slowDown(...pacings: Pacing[]): void {
-    for (const pacing of pacings) {
-      pacing.rateLimited();
-    }
-    this.#health.rateLimited();
-    this.#log('asks for less speed; cooling down');
   }
 
   #onText(text: string, bytes: number): void {
@@ -388,28 +367,29 @@ export class RelayConnection {
         this.#onNotice(frame.message);
         return;
       case 'unintelligible':
-        this.#log(`sent something unintelligible: ${frame.problem}`);
+        this.#log.unintelligible(frame.problem);
+        if (frame.lost) {
+          this.#work.onUnreadable();
+        }
         return;
     }
   }
 
   #onNotice(text: string): void {
-    this.#log(`says: ${JSON.stringify(text.slice(0, 300))}`);
+    const owed = this.#work.unanswered;
     const meaning = this.#work.onNotice(text);
-    const { requests, publications } = this.#work;
     if (meaning === 'rate-limited') {
-      const reading = requests > 0 || publications === 0;
-      const publishing = publications > 0 || requests === 0;
-      this.#slowDown(...(reading ? [this.#reading] : []), ...(publishing ? [this.#publishing] : []));
-    } else if (meaning === 'too-many-requests' && requests > 0) {
-      this.#budget.refused(requests);
+      const { requests, publications } = this.#work;
+      this.#speed.slowDownAll({ reading: requests > 0, publishing: publications > 0 }, owed);
+    } else if (meaning !== 'chatter') {
+      this.#log.complained(text);
     }
     this.#settings.onChange(this.key);
   }
 
   #onEnded(end: SocketEnd): void {
     this.#authChallenge = null;
-    this.#log(describeSocketEnd(end));
+    this.#log.ended(end, !this.#work.isEmpty);
     this.#work.onSocketEnd(end);
   }
 
@@ -418,9 +398,5 @@ export class RelayConnection {
       void this.#information.read();
     }
     this.#settings.onChange(this.key);
-  }
-
-  #log(line: string): void {
-    this.#settings.log(`${this.key} ${line}`);
   }
 }

@@ -4,6 +4,14 @@ import { readSignedEvent } from '../nostr/signed-event.ts';
 /** What NIP-67 lets a relay add to EOSE; null when it said nothing, or contradicted itself. */
 export type CompletenessHint = 'finish' | 'more' | null;
 
+/** What a relay may put into a frame that we keep as it was: nothing that holds anything. */
+export type Scalar = string | number | boolean | null;
+
+/** Longer words of a relay are cut: they are looked through for wordings, stored and shown. */
+const MAX_WORDS = 4_096;
+/** Elements of one frame that are kept at the most. */
+const MAX_ELEMENTS = 16;
+
 /** Every frame a relay can send, as far as it has a meaning for us. */
 export type RelayFrame =
   | { type: 'event'; subscription: string; event: SignedEvent }
@@ -14,8 +22,9 @@ export type RelayFrame =
   | { type: 'ok'; eventId: string; accepted: boolean; message: string }
   | { type: 'auth'; challenge: string }
   | { type: 'neg-msg'; subscription: string; messageHex: string }
-  | { type: 'neg-err'; subscription: string; reason: string; elements: unknown[] }
-  | { type: 'unintelligible'; problem: string };
+  | { type: 'neg-err'; subscription: string; reason: string; elements: Scalar[] }
+  /** `lost`: an event may have been in it. */
+  | { type: 'unintelligible'; problem: string; lost: boolean };
 
 /**
  * Reads one text frame from a relay. Never throws: whatever is not a frame of NIP-01, 42, 67 or 77 comes back as
@@ -26,21 +35,22 @@ export function parseRelayFrame(text: string): RelayFrame {
   try {
     frame = JSON.parse(text);
   } catch {
-    return unintelligible('not JSON');
+    // Some relays keep a connection alive with empty frames.
+    return unintelligible('not JSON', text.trim() !== '');
   }
   if (!Array.isArray(frame)) {
-    return unintelligible('not an array');
+    return unintelligible('not an array', true);
   }
   const elements: unknown[] = frame;
   const [verb, first, second, third] = elements;
   if (typeof verb !== 'string') {
-    return unintelligible('no verb');
+    return unintelligible('no verb', true);
   }
   if (verb === 'NOTICE') {
     return { type: 'notice', message: words(first) };
   }
   if (typeof first !== 'string') {
-    return unintelligible(`${verb.slice(0, 20)} without a text as second element`);
+    return unintelligible(`${verb.slice(0, 20)} without a text as second element`, isEvent(verb));
   }
   switch (verb) {
     case 'EVENT':
@@ -57,11 +67,16 @@ export function parseRelayFrame(text: string): RelayFrame {
     case 'NEG-MSG':
       return typeof second === 'string'
         ? { type: 'neg-msg', subscription: first, messageHex: second }
-        : unintelligible('NEG-MSG without a message');
+        : unintelligible('NEG-MSG without a message', false);
     case 'NEG-ERR':
-      return { type: 'neg-err', subscription: first, reason: words(second), elements };
+      return {
+        type: 'neg-err',
+        subscription: first,
+        reason: words(second),
+        elements: elements.slice(0, MAX_ELEMENTS).map(scalar),
+      };
     default:
-      return unintelligible(`unknown verb ${verb.slice(0, 20)}`);
+      return unintelligible(`unknown verb ${verb.slice(0, 20)}`, isEvent(verb));
   }
 }
 
@@ -85,14 +100,29 @@ function completenessHint(value: unknown): CompletenessHint {
   return finish ? 'finish' : 'more';
 }
 
-/** The relay's words, whatever it put in their place. */
+/** The relay's words. Anything else in their place is named, never written out: it may be nested without end. */
 function words(value: unknown): string {
   if (typeof value === 'string') {
-    return value;
+    return value.length > MAX_WORDS ? `${value.slice(0, MAX_WORDS)}…` : value;
   }
-  return value === undefined || value === null ? '' : JSON.stringify(value);
+  return value === undefined || value === null ? '' : `(${kindOf(value)} in the place of words)`;
 }
 
-function unintelligible(problem: string): RelayFrame {
-  return { type: 'unintelligible', problem };
+function scalar(value: unknown): Scalar {
+  return typeof value === 'number' || typeof value === 'boolean' || value === null ? value : words(value);
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) {
+    return 'a list';
+  }
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+function isEvent(verb: string): boolean {
+  return verb.toUpperCase() === 'EVENT';
+}
+
+function unintelligible(problem: string, lost: boolean): RelayFrame {
+  return { type: 'unintelligible', problem, lost };
 }

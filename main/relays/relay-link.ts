@@ -38,6 +38,7 @@ export interface LinkOptions {
   /** A bootstrap relay's connection is never closed for being idle. */
   keepOpen: boolean;
   onText: (text: string, bytes: number) => void;
+  onBinary: () => void;
   onEnded: (end: SocketEnd) => void;
   onChange: () => void;
 }
@@ -64,6 +65,9 @@ export class RelayLink {
   #pingedAtMs: number | null = null;
   #cancelWatch: (() => void) | null = null;
   #cancelIdle: (() => void) | null = null;
+  #pings = 0;
+  /** By the number of the ping that was sent with each. */
+  readonly #fences = new Map<number, () => void>();
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -93,6 +97,16 @@ export class RelayLink {
   send(text: string): void {
     if (this.#current?.open === true) {
       this.#current.socket.send(text);
+    }
+  }
+
+  /**
+   * Sends a ping and calls back when it is answered: everything that the relay had sent by then has been seen. Never calls
+   * back when the connection ends first, or when the relay does not answer pings.
+   */
+  fence(onPassed: () => void): void {
+    if (this.#current?.open === true) {
+      this.#fences.set(this.#ping(this.#current.socket), onPassed);
     }
   }
 
@@ -162,11 +176,13 @@ export class RelayLink {
         onBinary: () => {
           if (isMine()) {
             this.#hear();
+            this.#options.onBinary();
           }
         },
-        onPong: () => {
+        onPong: (payload) => {
           if (isMine()) {
             this.#hear();
+            this.#passFences(payload);
           }
         },
         onFailed: settle,
@@ -182,9 +198,27 @@ export class RelayLink {
     });
   }
 
+  #ping(socket: RelaySocket): number {
+    this.#pings += 1;
+    socket.ping(String(this.#pings));
+    return this.#pings;
+  }
+
+  /** A relay may answer the latest of several pings only (RFC 6455 5.5.3). */
+  #passFences(payload: string): void {
+    const answered = Number(payload);
+    for (const [ping, onPassed] of this.#fences) {
+      if (ping <= answered) {
+        this.#fences.delete(ping);
+        onPassed();
+      }
+    }
+  }
+
   #ended(socket: Socket, end: SocketEnd): void {
     const { health } = this.#options;
     this.#current = null;
+    this.#fences.clear();
     this.#stopTimers();
     const words = describeSocketEnd(end);
     // A relay that hangs up at once is not asked again at once, even when nothing had been sent yet.
@@ -240,7 +274,7 @@ export class RelayLink {
       if (nextMs <= 0) {
         this.#pingedAtMs = now;
         nextMs = times.pongTimeoutMs;
-        current.socket.ping();
+        this.#ping(current.socket);
       }
     }
     this.#cancelWatch = clock.after(nextMs, () => this.#watch());
@@ -250,6 +284,7 @@ export class RelayLink {
     const current = this.#current;
     this.#stopTimers();
     this.#current = null;
+    this.#fences.clear();
     if (current === null) {
       return;
     }

@@ -1,5 +1,5 @@
 import type { QueryEnding, SignedEvent } from '../../preload/contract.ts';
-import type { CompletenessHint } from './relay-frame.ts';
+import type { CompletenessHint, Scalar } from './relay-frame.ts';
 
 /** A NIP-01 filter. Tag filters are keyed `#x`. */
 export interface RelayFilter {
@@ -22,6 +22,7 @@ export type ConnectionFailureCode =
   | 'not-a-relay'
   | 'connect-timeout'
   | 'closed-early'
+  | 'rate-limited'
   | 'cancelled';
 
 export interface ConnectionFailure {
@@ -70,8 +71,10 @@ export interface QueryOptions {
   onEvent: (event: SignedEvent) => void;
   /** Cancels waiting and asking: the query ends `cancelled` and the subscription is closed. */
   signal?: AbortSignal;
-  /** Without any frame of this subscription for this long, the query ends `timeout`. Default 30 000. */
+  /** Without an event that this query has not had yet for this long, it ends `timeout`. Default 30 000. */
   idleTimeoutMs?: number;
+  /** Without an end for this long after sending, it ends `timeout`, whatever still comes. Default 600 000. */
+  totalTimeoutMs?: number;
   /** More events than this end the query as `failed`: protects memory. Default: five times the limit, at least 1 000. */
   maxEvents?: number;
   /** More bytes than this end the query as `failed`. Default 64 MiB. */
@@ -134,8 +137,8 @@ export interface NegentropyOutcome {
   ending: QueryEnding;
   /** The relay's own words, or why we ended it ourselves. */
   message: string | null;
-  /** The whole NEG-ERR frame; its fourth element may name the largest set the relay reconciles. */
-  negErr: { reason: RelayReason; maximum: number | null; elements: unknown[] } | null;
+  /** The NEG-ERR frame, without what is nested in it; its fourth element may name the largest set the relay reconciles. */
+  negErr: { reason: RelayReason; maximum: number | null; elements: Scalar[] } | null;
   sentAtMs: number;
   completedAtMs: number;
   /** NEG-MSG frames from the relay. */

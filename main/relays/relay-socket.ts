@@ -2,8 +2,11 @@ import type { ConnectionFailure } from './relay-query.ts';
 
 /** How a socket that had been open went away. */
 export interface SocketEnd {
-  /** `frame-too-large`: the relay sent a frame above our limit, so we closed. */
-  cause: 'by-relay' | 'by-us' | 'lost' | 'frame-too-large';
+  /**
+   * `frame-too-large`: the relay sent a frame above our limit, so we closed. `frame-unusable`: a frame could not be
+   * handled, through a fault of ours that the relay found, so we closed.
+   */
+  cause: 'by-relay' | 'by-us' | 'lost' | 'frame-too-large' | 'frame-unusable';
   /** The close code of the relay, when it gave one. */
   code: number | null;
   /** The relay's words, or the system's. */
@@ -20,7 +23,8 @@ export interface SocketHandlers {
   onText: (text: string, bytes: number) => void;
   /** A frame that cannot be a message of the protocol (binary). */
   onBinary: (bytes: number) => void;
-  onPong: () => void;
+  /** The answer to a ping, with what the ping carried. */
+  onPong: (payload: string) => void;
   onFailed: (failure: ConnectionFailure) => void;
   onEnded: (end: SocketEnd) => void;
 }
@@ -28,7 +32,8 @@ export interface SocketHandlers {
 /** One WebSocket. None of its methods throws; after the end they do nothing. */
 export interface RelaySocket {
   send(text: string): void;
-  ping(): void;
+  /** The relay's end answers with the same payload, after everything that it sent before. */
+  ping(payload: string): void;
   /** Ends in good order; the handlers hear of it when the relay answers. */
   close(): void;
   /** Ends at once. `onFailed` or `onEnded` still follows. */

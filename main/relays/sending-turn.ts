@@ -1,10 +1,11 @@
 import { pause } from '../platform/clock.ts';
 import type { Clock } from '../platform/clock.ts';
 import { connectionFailure, isPermanent } from './connection-failure.ts';
+import { abortWords } from './linked-signal.ts';
 import type { Pacing } from './pacing.ts';
 import type { RelayHealth } from './relay-health.ts';
 import type { RelayLink } from './relay-link.ts';
-import type { ConnectionFailure, QueryOptions, Waiting } from './relay-query.ts';
+import type { ConnectionFailure, Waiting, WaitingOptions } from './relay-query.ts';
 import type { RequestBudget } from './request-budget.ts';
 
 export interface TurnOptions {
@@ -14,11 +15,13 @@ export interface TurnOptions {
   pacing: Pacing;
   /** Null for what takes no place among the open requests. */
   budget: RequestBudget | null;
+  /** As given by whoever asked; see there. */
+  waiting: Omit<WaitingOptions, 'signal'>;
   signal: AbortSignal;
-  connectAttempts: number;
-  patienceMs: number;
-  onWaiting: QueryOptions['onWaiting'];
 }
+
+const CONNECT_ATTEMPTS = 3;
+const PATIENCE_MS = 60_000;
 
 /** What came of waiting: the outcome of what was sent, or why nothing could be sent. */
 export type TurnResult<Outcome> = { sent: true; outcome: Outcome } | { sent: false; failure: ConnectionFailure };
@@ -44,23 +47,28 @@ export async function sendInTurn<Outcome>(
   }
   const release = budget === null ? nothingToRelease : await budget.take(signal);
   if (release === null) {
-    return { sent: false, failure: connectionFailure('cancelled') };
+    return { sent: false, failure: cancelled(signal) };
   }
   try {
     let attempts = 0;
     for (;;) {
       if (signal.aborted) {
         release();
-        return { sent: false, failure: connectionFailure('cancelled') };
+        return { sent: false, failure: cancelled(signal) };
       }
       const delayMs = pacing.delayMs();
       if (delayMs > 0) {
-        if (pacing.coolDownMs() > 0) {
+        const cooling = pacing.coolDownMs() > 0;
+        if (cooling && pacing.patienceMs() === 0) {
+          release();
+          return { sent: false, failure: connectionFailure('rate-limited') };
+        }
+        if (cooling) {
           notice.show('rate-limited', delayMs, 'rate limited by the relay');
         } else {
           notice.show('pacing', delayMs, 'keeping the pace');
         }
-        await elapse(clock, delayMs, signal);
+        await elapse(clock, cooling ? Math.min(delayMs, pacing.patienceMs()) : delayMs, signal);
         continue;
       }
       if (link.isOpen) {
@@ -68,7 +76,8 @@ export async function sendInTurn<Outcome>(
         notice.clear();
         return { sent: true, outcome: await send(release) };
       }
-      const { health, patienceMs } = options;
+      const { health, waiting } = options;
+      const { connectAttempts = CONNECT_ATTEMPTS, patienceMs = PATIENCE_MS } = waiting;
       if (!link.isConnecting && health.attemptDelayMs() > patienceMs) {
         release();
         return { sent: false, failure: notBefore(health) };
@@ -81,7 +90,7 @@ export async function sendInTurn<Outcome>(
         continue;
       }
       attempts += 1;
-      const most = isPermanent(failure.code) ? Math.min(2, options.connectAttempts) : options.connectAttempts;
+      const most = isPermanent(failure.code) ? Math.min(2, connectAttempts) : connectAttempts;
       if (failure.code === 'cancelled' || attempts >= most || health.attemptDelayMs() > patienceMs) {
         release();
         return { sent: false, failure };
@@ -135,7 +144,7 @@ class WaitingNotice {
 
   #tell(waiting: Waiting | null): void {
     try {
-      this.#options.onWaiting?.(waiting);
+      this.#options.waiting.onWaiting?.(waiting);
     } catch {
       // Showing that we wait must never decide whether we do.
     }
@@ -149,6 +158,10 @@ function nothingToRelease(): void {
 /** Waits, or stops waiting when the signal aborts; the caller looks at the signal. */
 async function elapse(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   await pause(clock, delayMs, signal).catch(nothingToRelease);
+}
+
+function cancelled(signal: AbortSignal): ConnectionFailure {
+  return connectionFailure('cancelled', abortWords(signal));
 }
 
 function notBefore(health: RelayHealth): ConnectionFailure {
@@ -166,7 +179,7 @@ function unlessAborted(
   signal: AbortSignal,
 ): Promise<ConnectionFailure | null> {
   return new Promise((resolve) => {
-    const onAbort = (): void => resolve(connectionFailure('cancelled'));
+    const onAbort = (): void => resolve(cancelled(signal));
     if (signal.aborted) {
       onAbort();
       return;

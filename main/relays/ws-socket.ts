@@ -65,15 +65,22 @@ export function openWsSocket(url: string, options: SocketOptions, handlers: Sock
       return;
     }
     const bytes = asBuffer(data);
-    if (isBinary) {
-      handlers.onBinary(bytes.length);
-    } else {
-      handlers.onText(bytes.toString('utf8'), bytes.length);
+    try {
+      if (isBinary) {
+        handlers.onBinary(bytes.length);
+      } else {
+        handlers.onText(bytes.toString('utf8'), bytes.length);
+      }
+    } catch (error) {
+      // Nothing that a relay sends may end the process, where every other relay is at work too.
+      const words = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+      socket.terminate();
+      finish({ cause: 'frame-unusable', code: null, reason: `A frame of the relay could not be handled (${words})` });
     }
   });
-  socket.on('pong', () => {
+  socket.on('pong', (payload: Buffer) => {
     if (!over) {
-      handlers.onPong();
+      handlers.onPong(payload.toString('latin1'));
     }
   });
   socket.on('close', (code: number, reason: Buffer) => {
@@ -101,9 +108,9 @@ export function openWsSocket(url: string, options: SocketOptions, handlers: Sock
         socket.send(text, noteNothing);
       }
     },
-    ping() {
+    ping(payload) {
       if (!over && socket.readyState === WebSocket.OPEN) {
-        socket.ping(undefined, undefined, noteNothing);
+        socket.ping(payload, undefined, noteNothing);
       }
     },
     close() {

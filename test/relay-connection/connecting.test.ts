@@ -38,9 +38,9 @@ describe('connecting', () => {
     const network = new FakeNetwork();
     network.attempts.push(refused);
     const waits: unknown[] = [];
-    const result = ask(network, { onWaiting: (waiting) => waits.push(waiting?.reason ?? null) });
+    const result = ask(network, { onWaiting: (waiting) => waits.push(waiting?.kind ?? null) });
     await network.clock.pass(5_000);
-    expect(waits).toEqual(['waiting before connecting again', null]);
+    expect(waits).toEqual(['backoff', null]);
     network.socket.says('EOSE', network.socket.subscription);
     expect(await result).toMatchObject({ sent: true, outcome: { ending: 'eose' } });
   });

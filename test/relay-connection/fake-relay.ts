@@ -25,10 +25,10 @@ export class FakeSocket implements RelaySocket {
     this.sent.push(JSON.parse(text) as unknown[]);
   }
 
-  ping(): void {
+  ping(payload: string): void {
     this.pings += 1;
     if (this.answersPings) {
-      queueMicrotask(() => this.handlers.onPong());
+      queueMicrotask(() => this.handlers.onPong(payload));
     }
   }
 

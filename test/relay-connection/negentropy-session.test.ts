@@ -150,6 +150,32 @@ describe('a NEG session', () => {
     expect((await outcome()).ending).toBe('failed');
   });
 
+  it('ends after ten minutes, however many rounds it had', async () => {
+    const network = new FakeNetwork();
+    const { subscription, outcome } = await open(network, () => '62');
+    for (let round = 0; round < 59; round += 1) {
+      await network.clock.pass(10_000);
+      network.socket.says('NEG-MSG', subscription, '61');
+    }
+    await network.clock.pass(9_999);
+    expect(network.socket.verbs('NEG-CLOSE')).toEqual([]);
+    await network.clock.pass(1);
+    expect(await outcome()).toMatchObject({
+      ending: 'timeout',
+      rounds: 59,
+      message: 'The relay did not come to an end in 600 seconds',
+    });
+  });
+
+  it('is cancelled with the words of whoever cancelled it', async () => {
+    const network = new FakeNetwork();
+    const stop = new AbortController();
+    const session = network.connection.openNegentropy({}, '61', { onMessage: () => null }, { signal: stop.signal });
+    await settle();
+    stop.abort(new Error('The disk is full'));
+    expect(await session).toMatchObject({ outcome: { ending: 'cancelled', message: 'The disk is full' } });
+  });
+
   it('ends with the connection', async () => {
     const network = new FakeNetwork();
     const { outcome } = await open(network);

@@ -134,6 +134,46 @@ describe('a query that nobody answers', () => {
     expect(network.socket.verbs('CLOSE')).toEqual([['CLOSE', subscription]]);
   });
 
+  it('takes only events that it has not had yet for progress', async () => {
+    const network = new FakeNetwork();
+    const { subscription, outcome } = await ask(network, { idleTimeoutMs: 30_000 });
+    for (let second = 0; second < 6; second += 1) {
+      await network.clock.pass(5_000);
+      network.socket.says('EVENT', subscription, shapedEvent(0));
+      network.socket.says('EVENT', subscription, { no: 'event' });
+      network.socket.says('NEG-MSG', subscription, '61');
+    }
+    await network.clock.pass(4_999);
+    expect(network.socket.verbs('CLOSE')).toEqual([]);
+    await network.clock.pass(1);
+    expect(await outcome()).toMatchObject({ ending: 'timeout', message: 'Nothing new for this query in 30 seconds' });
+  });
+
+  it('ends after ten minutes, however much still comes', async () => {
+    const network = new FakeNetwork();
+    const { subscription, outcome } = await ask(network);
+    for (let index = 0; index < 59; index += 1) {
+      await network.clock.pass(10_000);
+      network.socket.says('EVENT', subscription, shapedEvent(index));
+    }
+    await network.clock.pass(9_999);
+    expect(network.socket.verbs('CLOSE')).toEqual([]);
+    await network.clock.pass(1);
+    expect(await outcome()).toMatchObject({
+      ending: 'timeout',
+      received: 59,
+      message: 'The relay did not come to an end in 600 seconds',
+    });
+  });
+
+  it('ends after the time that it was given', async () => {
+    const network = new FakeNetwork();
+    const { outcome } = await ask(network, { totalTimeoutMs: 1_000 });
+    await network.clock.pass(1_000);
+    expect((await outcome()).ending).toBe('timeout');
+    expect(network.clock.pending).toBeLessThanOrEqual(1);
+  });
+
   it('does not take other chatter for progress', async () => {
     const network = new FakeNetwork();
     const { outcome } = await ask(network, { idleTimeoutMs: 30_000 });
@@ -208,6 +248,22 @@ describe('a query that we end', () => {
     stop.abort();
     expect((await outcome()).ending).toBe('cancelled');
     expect(network.socket.verbs('CLOSE')).toEqual([['CLOSE', subscription]]);
+  });
+
+  it('is cancelled with the words of whoever cancelled it', async () => {
+    const network = new FakeNetwork();
+    const stop = new AbortController();
+    const { outcome } = await ask(network, { signal: stop.signal });
+    const plain = new AbortController();
+    const other = await ask(network, { signal: plain.signal });
+    stop.abort(new Error('The disk is full'));
+    plain.abort();
+    expect(await outcome()).toMatchObject({ ending: 'cancelled', message: 'The disk is full' });
+    expect(await other.outcome()).toMatchObject({ ending: 'cancelled', message: 'Cancelled' });
+    expect(await network.connection.query({}, { onEvent: () => undefined, signal: stop.signal })).toMatchObject({
+      sent: false,
+      failure: { code: 'cancelled', message: 'Cancelled before anything was sent: The disk is full' },
+    });
   });
 
   it('is cancelled when the directory closes', async () => {

@@ -25,8 +25,25 @@ describe('frames of a relay', () => {
   it('are read without their optional words', () => {
     expect(parse('CLOSED', 's')).toMatchObject({ type: 'closed', message: '' });
     expect(parse('NOTICE')).toEqual({ type: 'notice', message: '' });
-    expect(parse('NOTICE', { code: 7 })).toEqual({ type: 'notice', message: '{"code":7}' });
     expect(parse('OK', 'id', false)).toMatchObject({ accepted: false, message: '' });
+  });
+
+  it('have what is no text in the place of words named, and words without end cut', () => {
+    const placed = (value: unknown) => (parse('NOTICE', value) as { message: string }).message;
+    expect(placed({ code: 7 })).toBe('(an object in the place of words)');
+    expect(placed([['a']])).toBe('(a list in the place of words)');
+    expect(placed(7)).toBe('(a number in the place of words)');
+    expect(placed(null)).toBe('');
+    expect(placed('x'.repeat(2_000_000))).toHaveLength(4_097);
+  });
+
+  it('keep nothing nested in a NEG-ERR', () => {
+    expect(parse('NEG-ERR', 's', 'blocked: x', [[1]], true, null, { a: {} })).toMatchObject({
+      elements: ['NEG-ERR', 's', 'blocked: x', '(a list in the place of words)', true, null, expect.any(String)],
+    });
+    expect(parse('NEG-ERR', 's', ...Array<number>(100_000).fill(1))).toMatchObject({
+      elements: ['NEG-ERR', 's', ...Array<number>(14).fill(1)],
+    });
   });
 
   it('do not count as accepted unless they say so', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { QueryResult } from '../../main/relays/relay-query.ts';
+import type { QueryResult, Waiting } from '../../main/relays/relay-query.ts';
 import { FakeNetwork, settle, shapedEvent } from './fake-relay.ts';
 
 async function ask(network: FakeNetwork, limit = 500): Promise<{ subscription: string; result: Promise<QueryResult> }> {
@@ -101,6 +101,17 @@ describe('a NOTICE among several open queries', () => {
   });
 });
 
+it('a NOTICE about too many requests, while none of ours is unanswered, holds nothing back', async () => {
+  const network = new FakeNetwork();
+  const { subscription } = await ask(network);
+  network.socket.says('EVENT', subscription, shapedEvent(1));
+  for (let turn = 0; turn < 20; turn += 1) {
+    network.socket.says('NOTICE', 'too many concurrent REQs');
+  }
+  await ask(network);
+  expect(network.socket.verbs('REQ')).toHaveLength(2);
+});
+
 it('a query that is answered makes the next refusal of an open request count as the first again', async () => {
   const network = new FakeNetwork();
   const holds: number[] = [];
@@ -155,6 +166,52 @@ describe('rate limiting', () => {
     expect(await second.result).toMatchObject({ outcome: { ending: 'eose' } });
   });
 
+  it('is not prolonged by a NOTICE while nothing of ours is unanswered', async () => {
+    const network = new FakeNetwork();
+    const { subscription, result } = await ask(network);
+    network.socket.says('CLOSED', subscription, 'rate-limited: slow down');
+    await result;
+    const next = ask(network);
+    for (let second = 0; second < 60; second += 5) {
+      await network.clock.pass(5_000);
+      network.socket.says('NOTICE', 'rate-limited: slow down');
+    }
+    await network.clock.pass(5_000);
+    expect(network.connection.healthSnapshot().state).toBe('healthy');
+    expect(network.sockets.flatMap((socket) => socket.verbs('REQ'))).toHaveLength(2);
+    network.socket.says('EOSE', network.socket.subscription);
+    expect(await (await next).result).toMatchObject({ outcome: { ending: 'eose' } });
+  });
+
+  it('that never ends is not waited for longer than half an hour', async () => {
+    const network = new FakeNetwork();
+    const { connection, clock } = network;
+    // Both stay unanswered, so that every complaint may be about either.
+    connection.subscribe([{}], { onEvent: () => undefined });
+    connection.subscribe([{}], { onEvent: () => undefined });
+    await settle();
+    network.socket.says('NOTICE', 'rate-limited: slow down');
+    const kinds = new Set<unknown>();
+    const results: QueryResult[] = [];
+    const onWaiting = (waiting: Waiting | null): void => void kinds.add(waiting?.kind);
+    void connection.query({}, { onEvent: () => undefined, onWaiting }).then((result) => results.push(result));
+    for (let second = 5; second < 30 * 60; second += 5) {
+      await clock.pass(5_000);
+      network.socket.says('NOTICE', 'rate-limited: slow down');
+    }
+    expect(results).toEqual([]);
+    await clock.pass(5_000);
+    expect(results).toMatchObject([{ sent: false, failure: { code: 'rate-limited' } }]);
+    expect(kinds).toEqual(new Set(['rate-limited']));
+    expect(network.log.length).toBeLessThanOrEqual(20);
+
+    await clock.pass(65_000);
+    const later = connection.query({}, { onEvent: () => undefined });
+    await settle();
+    network.socket.says('EOSE', network.socket.subscription);
+    expect(await later).toMatchObject({ outcome: { ending: 'eose' } });
+  });
+
   it('of reading does not stop publishing', async () => {
     const network = new FakeNetwork();
     const { subscription, result } = await ask(network);
@@ -176,5 +233,44 @@ describe('an AUTH challenge', () => {
     network.socket.ends();
     await result;
     expect(network.connection.authChallenge).toBeNull();
+  });
+});
+
+describe('the log', () => {
+  it('says nothing about what goes as it should', async () => {
+    const network = new FakeNetwork();
+    const { subscription, result } = await ask(network);
+    network.socket.says('NOTICE', 'welcome to the relay');
+    network.socket.says('EOSE', subscription);
+    await result;
+    const session = network.connection.openNegentropy({}, '61', { onMessage: () => null });
+    await settle();
+    network.socket.says('NOTICE', 'ERROR: NEG-OPEN is not supported here');
+    expect(await session).toMatchObject({ outcome: { ending: 'notice' } });
+    await network.clock.pass(60_000);
+    expect(network.socket.closed).toBe(true);
+    await ask(network);
+    network.socket.says('EOSE', network.socket.subscription);
+    await settle();
+    network.socket.ends({ code: 1001, reason: 'bye' });
+    expect(network.log).toEqual([]);
+  });
+
+  it('names what is out of the ordinary, but not without end', async () => {
+    const network = new FakeNetwork();
+    await ask(network);
+    await ask(network);
+    network.socket.says('NOTICE', 'error: could not read the database');
+    for (let turn = 0; turn < 100; turn += 1) {
+      network.socket.says('BLAH', 'x');
+    }
+    network.socket.ends({ code: 1011, reason: 'broken' });
+    expect(network.log[0]).toContain('says: "error: could not read the database"');
+    expect(network.log[1]).toContain('unknown verb BLAH');
+    expect(network.log.slice(-2)).toEqual([
+      'wss://relay.example says more than is noted here',
+      'wss://relay.example The relay closed the connection (1011): broken',
+    ]);
+    expect(network.log).toHaveLength(21);
   });
 });

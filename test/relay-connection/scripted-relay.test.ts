@@ -4,6 +4,8 @@ import { RelayDirectory } from '../../main/relays/relay-directory.ts';
 import type { DirectoryOptions } from '../../main/relays/relay-directory.ts';
 import type { RelayConnection } from '../../main/relays/relay-connection.ts';
 import type { QueryOptions, QueryOutcome, RelayFilter } from '../../main/relays/relay-query.ts';
+import type { OpenSocket } from '../../main/relays/relay-socket.ts';
+import { openWsSocket } from '../../main/relays/ws-socket.ts';
 import type { SignedEvent } from '../../preload/contract.ts';
 import {
   closedMidPage,
@@ -22,6 +24,7 @@ import {
 } from '../relays/behaviours/corruption.ts';
 import {
   doubleEose,
+  eoseBeforeEvents,
   eoseForUnknownSubscription,
   holdAnswers,
   neverEose,
@@ -39,7 +42,7 @@ import {
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import { bob, buildEvent, buildHistory } from '../relays/event-builder.ts';
 import { Gate } from '../relays/gate.ts';
-import { nextRequests } from '../relays/relay-behaviour.ts';
+import { nextRequests, onRequest } from '../relays/relay-behaviour.ts';
 import type { Behaviour } from '../relays/relay-behaviour.ts';
 import { ScriptedRelay } from '../relays/scripted-relay.ts';
 
@@ -137,6 +140,14 @@ describe('behaviours of relays', () => {
     const { outcome } = await askWithTime([behaviour]);
     clock.advance(5_000);
     expect(await outcome).toMatchObject({ ending: 'timeout', received: 0 });
+  });
+
+  it('a relay whose answer is not in what it calls one is found out', async () => {
+    const { relay, connection } = await meet([onRequest(1, eoseBeforeEvents())]);
+    expect(await ask(connection, { limit: 80 })).toMatchObject({ ending: 'eose', received: 60, lateEvents: 60 });
+    relay.behave(onRequest(2, eventsForUnknownSubscription(history.slice(0, 3))));
+    expect(await ask(connection, { limit: 80 })).toMatchObject({ ending: 'eose', received: 60, unreadable: 3 });
+    expect(await ask(connection, { limit: 80 })).toMatchObject({ received: 60, unreadable: 0, lateEvents: 0 });
   });
 
   it('7: a socket that closes within a page ends the query as disconnect, and the next one connects again', async () => {
@@ -239,7 +250,15 @@ describe('behaviours of relays', () => {
   it('13: a relay that keeps talking does not keep a dead session alive', async () => {
     const chatter = chatterDuringNegentropy({ notices: ['hello'], events: history.slice(0, 2) });
     const said: string[] = [];
-    const { connection } = await meet([chatter], { clock, log: (line) => said.push(line) });
+    const openSocket: OpenSocket = (url, options, handlers) =>
+      openWsSocket(url, options, {
+        ...handlers,
+        onText: (text, bytes) => {
+          said.push(text);
+          handlers.onText(text, bytes);
+        },
+      });
+    const { connection } = await meet([chatter], { clock, openSocket });
     const result = connection.openNegentropy({}, '6100', { onMessage: () => null }, { idleTimeoutMs: 5_000 });
     for (let second = 1; second <= 5; second += 1) {
       await expect.poll(() => said.filter((line) => line.includes('hello')).length).toBe(second);

@@ -6,16 +6,14 @@ import Play from '@lucide/svelte/icons/play';
 import RotateCcw from '@lucide/svelte/icons/rotate-ccw';
 import type { CoverageRange, CoverageRelay } from '../../preload/contract.ts';
 import type { MenuAction } from '../components/menu-action.ts';
+import { copyText } from '../state/copy-text.ts';
 import type { Session } from '../state/session.svelte.ts';
 import { formatCount } from '../text/numbers.ts';
 import { largerLimit } from '../text/sentences.ts';
 import { saturationOffers, type Offer } from './rows.ts';
 
-/** Where a range belongs. */
-export interface RangePlace {
-  account: string;
-  relay: string;
-}
+/** Why nothing can be chosen without a connection to the engine. */
+const NOT_NOW = 'Holdfast does not answer now.';
 
 /** What can be done with a range or a relay; the same from the menu of a row, a note, and the Overview page. */
 export class RangeActions {
@@ -26,9 +24,10 @@ export class RangeActions {
   }
 
   /** The menu of a range. Nothing can be chosen while the range is being fetched. */
-  ofRange(range: CoverageRange, place: RangePlace): MenuAction[] {
-    const active = range.status === 'active';
-    const why = active ? 'This range is being fetched now.' : undefined;
+  ofRange(range: CoverageRange): MenuAction[] {
+    const away = this.#session.unreachable;
+    const active = range.status === 'active' || away;
+    const why = away ? NOT_NOW : active ? 'This range is being fetched now.' : undefined;
     const refetch: MenuAction = {
       name: 'Refetch',
       icon: RotateCcw,
@@ -44,13 +43,13 @@ export class RangeActions {
     };
     const others = range.saturatedSeconds.length > 0 ? saturationOffers(range) : [];
     const icons = { resume: Play, 'larger-page': RotateCcw, compare: Diff };
-    const more = others.map((name) => ({ ...this.offer(range, name, place), icon: icons[name] }));
+    const more = others.map((name) => ({ ...this.offer(range, name), icon: icons[name] }));
     return [resume, refetch, ...more].map((action) => (why === undefined ? action : { ...action, why }));
   }
 
   /** The button that helps with a note. */
-  offer(range: CoverageRange, offer: Offer, place: RangePlace): MenuAction {
-    const disabled = range.status === 'active';
+  offer(range: CoverageRange, offer: Offer): MenuAction {
+    const disabled = range.status === 'active' || this.#session.unreachable;
     switch (offer) {
       case 'resume':
         return { name: 'Resume', disabled, run: () => this.#resume(range) };
@@ -62,13 +61,7 @@ export class RangeActions {
         return {
           name: 'Recheck by NIP-77',
           disabled,
-          run: () =>
-            void this.#session.attempt('fetch.start', {
-              account: place.account,
-              relays: [place.relay],
-              recheck: true,
-              strategy: 'negentropy',
-            }),
+          run: () => void this.#session.attempt('fetch.refetch', { range: range.id, strategy: 'negentropy' }),
         };
     }
   }
@@ -77,8 +70,9 @@ export class RangeActions {
   ofRelay(relay: CoverageRelay, account: string): MenuAction[] {
     const active = relay.ranges.some((range) => range.status === 'active');
     const former = relay.role === 'former';
-    const disabled = active || former;
-    const why = former ? 'It is no longer a source of this account.' : 'It is being fetched from now.';
+    const away = this.#session.unreachable;
+    const disabled = active || former || away;
+    const why = away ? NOT_NOW : former ? 'It is no longer a source of this account.' : 'It is being fetched from now.';
     const relays = [relay.url];
     return [
       {
@@ -98,7 +92,7 @@ export class RangeActions {
       {
         name: 'Copy address',
         icon: ClipboardCopy,
-        run: () => void navigator.clipboard.writeText(relay.url),
+        run: () => void copyText(this.#session, relay.url, 'address'),
       },
     ];
   }

@@ -40,7 +40,13 @@ export type CoverageRow = RowBase &
     | { type: 'attempts'; range: CoverageRange }
     | { type: 'attempt'; attempt: CoverageAttempt; number: number; relation: AttemptRelation }
     | { type: 'attempt-facts'; attempt: CoverageAttempt; relation: AttemptRelation }
-    | { type: 'query'; attempt: CoverageAttempt; index: number; query: CoverageQuery | ContractError | undefined }
+    | {
+        type: 'query';
+        attempt: CoverageAttempt;
+        relation: AttemptRelation;
+        index: number;
+        query: CoverageQuery | ContractError | undefined;
+      }
     | { type: 'query-facts'; query: CoverageQuery }
     | { type: 'pending'; text: string }
   );
@@ -231,7 +237,7 @@ function addAttempt(
     const query = sources.query(attempt.id, index);
     const loaded = query !== undefined && !isLookupError(query);
     const queryOpen = sources.isOpen(queryKey);
-    rows.push({ type: 'query', key: queryKey, level: 5, open: queryOpen, attempt, index, query });
+    rows.push({ type: 'query', key: queryKey, level: 5, open: queryOpen, attempt, relation, index, query });
     if (queryOpen && loaded) {
       rows.push({ type: 'query-facts', key: `query-facts ${attempt.id} ${index}`, level: 6, open: null, query });
     }

@@ -30,11 +30,15 @@ export type WalkPositions = ReadonlyMap<number, number>;
 const DAY = 86_400;
 const YEAR = 365 * DAY;
 
+/** The protocol's first weeks, November 2020: older events are hardly to be found. */
+const FIRST_EVENTS = Date.UTC(2020, 10, 1) / 1000;
+
 /**
  * The axis for a coverage tree: from the oldest event or bound that is known to `now`, with a little room before it
  * for the open historical bound. Without anything known it shows the last year. A long axis begins with a year or a
  * month, so that it stands still while a walk reaches older seconds one after another. `firstMonth` is the oldest
- * month that holds an event of a plausible time; what claims to be older does not stretch the axis.
+ * month that holds an event of a plausible time; what claims to be older does not stretch the axis. While the first
+ * walk back to Beginning goes on, the axis begins with the protocol itself, and does not move with each page.
  */
 export function timeAxis(
   archive: ArchiveSummary,
@@ -52,9 +56,16 @@ export function timeAxis(
   }
   // A clock that ran ahead must not push the whole history into a corner.
   end = Math.min(end, now + DAY);
+  // How far back a first walk goes is not known before it ends; until then the axis stands still.
+  if (isReachingBack(relays)) oldest = Math.min(oldest, FIRST_EVENTS);
   const start = oldest === Infinity || oldest >= end ? end - YEAR : calmStart(oldest, end);
   const length = Math.max(end - start, 600);
   return { start: end - length * 1.04, end };
+}
+
+function isReachingBack(relays: readonly CoverageRelay[]): boolean {
+  if (relays.some((relay) => relay.historyComplete)) return false;
+  return relays.some((relay) => relay.ranges.some((range) => range.since === null && range.status === 'active'));
 }
 
 function calmStart(oldest: number, end: number): number {
@@ -132,9 +143,19 @@ interface Piece {
   state: Segment['state'];
 }
 
+/**
+ * True for a range that was begun and in which nothing is established: no query was sent, or its first page is still
+ * on its way. A comparison asks for all of a range at once.
+ */
+function isUntouched(range: CoverageRange, walked: number | undefined): boolean {
+  if (range.status === 'complete' || range.status === 'failed' || walked !== undefined) return false;
+  return range.queryCount === 0 || (range.status === 'active' && range.strategy !== 'negentropy');
+}
+
 /** A range as pieces in time: an unfinished walk went backward from `until` and stands at its cursor. */
 function piecesOf(range: CoverageRange, walked: number | undefined): Piece[] {
   const from = range.since ?? -Infinity;
+  if (isUntouched(range, walked)) return [{ from, to: range.until, state: 'unwalked' }];
   if (range.status === 'complete' || walked === undefined || walked >= range.until) {
     return [{ from, to: range.until, state: range.status }];
   }
@@ -244,7 +265,7 @@ const spoken: Record<Segment['state'], string> = {
   complete: 'complete',
   partial: 'partial',
   failed: 'failed',
-  active: 'being fetched',
+  active: 'fetching',
   unwalked: 'not reached',
 };
 

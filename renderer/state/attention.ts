@@ -1,6 +1,6 @@
 import type { AccountSummary, CoverageRange, CoverageRelay, CoverageTree } from '../../preload/contract.ts';
 import { notFetchedSentence, saturationOffers, saturationSentence, type Offer } from '../coverage/rows.ts';
-import { relayName } from '../text/names.ts';
+import { relayInSentence } from '../text/names.ts';
 import { countOf, formatCount } from '../text/numbers.ts';
 import { unfinishedReason } from '../text/sentences.ts';
 import { formatBounds } from '../text/times.ts';
@@ -28,7 +28,7 @@ function rangeItems(relay: CoverageRelay, range: CoverageRange): AttentionItem[]
       ...base,
       key: `range ${range.id}`,
       tone: range.status === 'failed' ? 'bad' : 'warn',
-      text: `${relayName(relay.url)}: ${formatBounds(range.since, range.until)} ${verb}. ${unfinishedReason(range)}${kept}`,
+      text: `${relayInSentence(relay.url)}: ${formatBounds(range.since, range.until)} ${verb}. ${unfinishedReason(range)}${kept}`,
       help:
         range.saturatedSeconds.length > 0
           ? (saturationOffers(range)[0] ?? 'look')
@@ -41,7 +41,7 @@ function rangeItems(relay: CoverageRelay, range: CoverageRange): AttentionItem[]
       ...base,
       key: `saturated ${range.id}`,
       tone: 'warn',
-      text: `${relayName(relay.url)}: ${saturationSentence(range)}`,
+      text: `${relayInSentence(relay.url)}: ${saturationSentence(range)}`,
       help: saturationOffers(range)[0] ?? 'look',
     });
   } else if (range.status === 'complete' && range.notFetched > 0) {
@@ -49,7 +49,7 @@ function rangeItems(relay: CoverageRelay, range: CoverageRange): AttentionItem[]
       ...base,
       key: `bodies ${range.id}`,
       tone: 'warn',
-      text: `${relayName(relay.url)}: ${notFetchedSentence(range)}`,
+      text: `${relayInSentence(relay.url)}: ${notFetchedSentence(range)}`,
       help: range.resumable ? 'resume' : 'look',
     });
   }
@@ -78,7 +78,7 @@ export function attentionItems(account: AccountSummary, tree: CoverageTree): Att
         tone: 'warn',
         relay: relay.url,
         range: null,
-        text: `${relayName(relay.url)} sent ${countOf(relay.invalidObservations, 'delivery', 'deliveries')} that ${
+        text: `${relayInSentence(relay.url)} sent ${countOf(relay.invalidObservations, 'delivery', 'deliveries')} that ${
           relay.invalidObservations === 1 ? 'was' : 'were'
         } malformed, wrongly signed or not asked for. None was stored.`,
         help: 'look',

@@ -1,11 +1,17 @@
 import type { AccountRelay } from '../../preload/contract.ts';
-import { relayName } from '../text/names.ts';
+import { isolate } from '../text/foreign.ts';
+import { relayInSentence } from '../text/names.ts';
 import { sayList } from '../text/numbers.ts';
 
-/** A relay address as typed, made a URL: `wss://` is added when no scheme was typed. Null when it cannot be one. */
+/**
+ * A relay address as typed, made a URL: `wss://` is added when no scheme was typed. Null when it cannot be one; a
+ * bare word without a scheme and a dot is a slip, not a host.
+ */
 export function relayUrl(text: string): string | null {
   const trimmed = text.trim();
-  const withScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed) ? trimmed : `wss://${trimmed}`;
+  const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed);
+  if (!hasScheme && !/^[^/?#]*\./.test(trimmed)) return null;
+  const withScheme = hasScheme ? trimmed : `wss://${trimmed}`;
   if (!/^wss?:\/\//i.test(withScheme) || /\s/.test(withScheme)) return null;
   return URL.canParse(withScheme) && new URL(withScheme).hostname !== '' ? withScheme : null;
 }
@@ -36,20 +42,32 @@ export function sameRelays(left: readonly AccountRelay[], right: readonly Accoun
   return keys(left) === keys(right);
 }
 
-/** What stands in the way of saving a list: one sentence, or null when it can be saved. */
-export function listProblem(relays: readonly AccountRelay[]): string | null {
+/** What is wrong with a text that should be a relay address, in one sentence; null when it is one. */
+export function addressProblem(text: string): string | null {
+  return relayUrl(text) === null
+    ? `“${isolate(text.trim())}” is not a relay address; one looks like wss://relay.example.`
+    : null;
+}
+
+/** What is wrong with each row of a list, in one sentence, or null; in the order of the list. */
+export function rowProblems(relays: readonly AccountRelay[]): (string | null)[] {
   const seen = new Set<string>();
-  for (const relay of relays) {
+  return relays.map((relay) => {
     if (relay.url.trim() === '') return 'One relay has no address. Fill it in or remove the row.';
     const url = relayUrl(relay.url);
-    if (url === null) return `“${relay.url}” is not a relay address; one looks like wss://relay.example.`;
+    if (url === null) return addressProblem(relay.url);
     if (!relay.read && !relay.write && !relay.extra)
-      return `${relayName(url)} has no role. Choose one or remove the row.`;
+      return `${relayInSentence(url)} has no role. Choose one or remove the row.`;
     const identity = relayIdentity(url);
-    if (seen.has(identity)) return `${relayName(url)} stands in the list twice.`;
+    if (seen.has(identity)) return `${relayInSentence(url)} stands in the list twice.`;
     seen.add(identity);
-  }
-  return null;
+    return null;
+  });
+}
+
+/** What stands in the way of saving a list: one sentence, or null when it can be saved. */
+export function listProblem(relays: readonly AccountRelay[]): string | null {
+  return rowProblems(relays).find((problem) => problem !== null) ?? null;
 }
 
 /** The list with every address completed; call it after {@link listProblem} found nothing. */
@@ -66,17 +84,17 @@ export function resetChanges(local: readonly AccountRelay[], published: readonly
   for (const relay of published) {
     const current = byIdentity.get(relayIdentity(relay.url));
     byIdentity.delete(relayIdentity(relay.url));
-    if (current === undefined) changes.push(`Adds ${relayName(relay.url)} (${roles(relay)}).`);
+    if (current === undefined) changes.push(`Adds ${relayInSentence(relay.url)} (${roles(relay)}).`);
     else if (current.read !== relay.read || current.write !== relay.write) {
-      changes.push(`Changes ${relayName(relay.url)} from ${roles(current) || 'extra only'} to ${roles(relay)}.`);
+      changes.push(`Changes ${relayInSentence(relay.url)} from ${roles(current) || 'extra only'} to ${roles(relay)}.`);
     }
   }
   for (const relay of byIdentity.values()) {
     if (!relay.read && !relay.write) continue;
     changes.push(
       relay.extra
-        ? `Keeps ${relayName(relay.url)} as an extra source only.`
-        : `Removes ${relayName(relay.url)} (${roles(relay)}).`,
+        ? `Keeps ${relayInSentence(relay.url)} as an extra source only.`
+        : `Removes ${relayInSentence(relay.url)} (${roles(relay)}).`,
     );
   }
   return changes;

@@ -9,12 +9,14 @@ import type {
 } from '../../preload/contract.ts';
 import { Navigation } from '../app/navigation.svelte.ts';
 import { adviceFor } from '../text/sentences.ts';
+import { localTimes } from '../text/told-times.ts';
 import { asContractError, type Connection, type LinkState } from '../transport/connection.ts';
 import { Notices } from './notices.svelte.ts';
 import { follow, Snapshot } from './snapshot.svelte.ts';
 
-/** A relay, or one of its ranges, on the Coverage page. */
+/** A relay of an account, or one of its ranges, on the Coverage page. */
 export interface CoverageFocus {
+  account: string;
   relay: string;
   range: number | null;
 }
@@ -31,9 +33,11 @@ export class Session {
   now = $state(Math.floor(Date.now() / 1000));
   link = $state.raw<LinkState>('connecting');
   addingAccount = $state(false);
+  /** What stands in the key field of the dialog when it opens. */
+  addingKey = '';
   searching = $state(false);
-  /** What the Coverage page opens when it is shown next; chosen on another page. */
-  coverageFocus: CoverageFocus | null = null;
+  /** What the Coverage page of that account opens as soon as it is shown; chosen elsewhere. */
+  coverageFocus = $state.raw<CoverageFocus | null>(null);
   /** The run that the Runs page opens when it is shown next. */
   runFocus: number | null = null;
 
@@ -57,9 +61,20 @@ export class Session {
       return await this.api.call(method, args);
     } catch (thrown) {
       const error = asContractError(thrown);
-      if (error.code !== 'cancelled') this.notices.add('bad', error.message, adviceFor(error.code));
+      if (error.code !== 'cancelled') this.notices.add('bad', localTimes(error.message), adviceFor(error.code));
       return null;
     }
+  }
+
+  /** Opens the dialog that adds an account, with a key that was pasted elsewhere. */
+  addAccount(key = ''): void {
+    this.addingKey = key;
+    this.addingAccount = true;
+  }
+
+  /** True while no command can reach the engine, so that none is offered. */
+  get unreachable(): boolean {
+    return this.link === 'lost' || this.link === 'refused';
   }
 
   account(pubkey: string): AccountSummary | undefined {

@@ -1,8 +1,23 @@
+import { npubEncode } from 'nostr-tools/nip19';
 import type { AccountSummary } from '../../preload/contract.ts';
+import { isolate, visibleControls } from './foreign.ts';
 
-/** A relay by the part of its URL that a person tells it by. An unencrypted scheme stays visible. */
+/** A host on this machine, where an unencrypted connection says nothing. */
+const LOOPBACK = /^ws:\/\/(?=(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$))/i;
+
+/** A relay by the part of its URL that a person tells it by. An unencrypted scheme to another machine stays visible. */
 export function relayName(url: string): string {
-  return url.replace(/^wss:\/\//i, '').replace(/\/$/, '');
+  return visibleControls(
+    url
+      .replace(/^wss:\/\//i, '')
+      .replace(LOOPBACK, '')
+      .replace(/\/$/, ''),
+  );
+}
+
+/** The same inside a sentence. */
+export function relayInSentence(url: string): string {
+  return isolate(relayName(url));
 }
 
 /** The first and last letters of a long identifier; the whole one belongs in a title or in the details. */
@@ -12,11 +27,18 @@ export function shorten(text: string, head = 10, tail = 6): string {
 
 /** An account by its label, else by its short npub. */
 export function accountName(account: Pick<AccountSummary, 'label' | 'npub'>): string {
-  return account.label ?? shorten(account.npub, 10, 4);
+  return account.label === null ? shorten(account.npub) : visibleControls(account.label);
 }
 
 /** The name of an account known by its public key, for lists that only carry the key. */
 export function accountNameByKey(pubkey: string, accounts: readonly AccountSummary[] | undefined): string {
   const account = accounts?.find((candidate) => candidate.pubkey === pubkey);
-  return account === undefined ? shorten(pubkey, 8, 4) : accountName(account);
+  return account === undefined ? shorten(npubEncode(pubkey)) : accountName(account);
+}
+
+/** A name in two pieces, so that a narrow column leaves out its middle: hosts begin alike, and ports end the name. */
+export function splitName(name: string): { head: string; tail: string } {
+  const characters = [...name];
+  if (characters.length <= 24) return { head: name, tail: '' };
+  return { head: characters.slice(0, -12).join(''), tail: characters.slice(-12).join('') };
 }

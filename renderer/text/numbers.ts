@@ -11,9 +11,13 @@ export function countOf(value: number, one: string, many = `${one}s`): string {
   return `${counts.format(value)} ${value === 1 ? one : many}`;
 }
 
-/** Events per second: whole from 10 upwards, one decimal below, so that a slow relay does not read as a dead one. */
-export function formatRate(perSecond: number): string {
-  return `${perSecond >= 10 ? counts.format(Math.round(perSecond)) : rates.format(perSecond)}/s`;
+/**
+ * Events per second: whole from 10 upwards, one decimal below, so that a slow relay does not read as a dead one. With
+ * what is counted it says "412 found/s".
+ */
+export function formatRate(perSecond: number, counted?: string): string {
+  const value = perSecond >= 10 ? counts.format(Math.round(perSecond)) : rates.format(perSecond);
+  return counted === undefined ? `${value}/s` : `${value} ${counted}/s`;
 }
 
 /** A size in bytes with the unit a person would use. */

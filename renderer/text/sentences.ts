@@ -9,8 +9,10 @@ import type {
   Strategy,
   StrategyChoice,
 } from '../../preload/contract.ts';
-import { relayName } from './names.ts';
+import { tamed } from './foreign.ts';
+import { relayInSentence } from './names.ts';
 import { countOf, formatCount, formatRate } from './numbers.ts';
+import { relayRunStatus } from './status.ts';
 import { formatDuration, formatRelative, formatSpan } from './times.ts';
 
 /** The one line of facts in the header of an account. `now` is in Unix seconds. */
@@ -94,7 +96,7 @@ export function activityLine(snapshot: ActivitySnapshot, now: number): string | 
       ? `${countOf(snapshot.runs.length, 'run')} in progress`
       : `${countOf(busy.length, 'relay')} fetching`,
     `${formatCount(newly)} new`,
-    formatRate(rate),
+    formatRate(rate, 'found'),
   ];
   const waiting = relays
     .filter((relay) => relay.waitingUntil !== null && relay.waitingUntil > now)
@@ -103,26 +105,47 @@ export function activityLine(snapshot: ActivitySnapshot, now: number): string | 
   if (first?.waitingUntil != null) {
     const others = waiting.length === 1 ? '' : ` and ${countOf(waiting.length - 1, 'other')}`;
     const verb = waiting.length === 1 ? 'waits' : 'wait';
-    parts.push(`${relayName(first.url)}${others} ${verb} ${formatDuration(first.waitingUntil - now)}`);
+    const why = waiting.length === 1 ? whyItWaits(relayRunStatus(first).word) : '';
+    parts.push(`${relayInSentence(first.url)}${others} ${verb} ${formatDuration(first.waitingUntil - now)}${why}`);
   }
   return parts.join(' · ');
 }
 
+/** What a relay's word for waiting adds to the time that it takes: " (rate limited)", " to reconnect". */
+function whyItWaits(word: string): string {
+  return word.startsWith('Waits ') ? word.slice('Waits'.length) : '';
+}
+
+/** How many events a relay is known to hold, and of how many the bodies are here. */
+export interface RelayCounts {
+  found: number;
+  fetched: number;
+  /** False when `found` is a lower bound. */
+  exact: boolean;
+}
+
 /**
- * How many events a relay is known to hold. Ranges overlap, so their counts are never added up: when several of them
- * found something, the largest one is a lower bound.
+ * How many events a relay is known to hold. Ranges overlap, so their counts are never added up: where presence is
+ * known it gives the number of archived events, and bodies that only one range still lacks stand beside them. Without
+ * presence one range speaks for itself, and of several the largest is a lower bound. Null when nothing is established.
  */
-export function foundOnRelay(relay: Pick<CoverageRelay, 'ranges'>): { count: number; atLeast: boolean } | null {
+export function countsOnRelay(
+  relay: Pick<CoverageRelay, 'ranges'>,
+  held: CopiesSummary['relays'][number] | undefined,
+): RelayCounts | null {
   // An unfinished range that found nothing yet says nothing; zero would read as an answer.
   const counted = relay.ranges.filter((range) => range.status === 'complete' || range.found > 0);
   if (counted.length === 0) return null;
-  const count = Math.max(...counted.map((range) => range.found));
-  return {
-    count,
-    atLeast:
-      counted.filter((range) => range.found > 0).length > 1 ||
-      relay.ranges.some((range) => range.status !== 'complete'),
-  };
+  const filled = counted.filter((range) => range.found > 0);
+  const [only] = filled;
+  if (filled.length <= 1) return { found: only?.found ?? 0, fetched: only?.fetched ?? 0, exact: true };
+  const lacking = filled.filter((range) => range.notFetched > 0).map((range) => range.notFetched);
+  if (held !== undefined) {
+    const missing = Math.max(0, ...lacking);
+    return { found: held.present + missing, fetched: held.present, exact: lacking.length <= 1 };
+  }
+  const largest = (name: 'found' | 'fetched'): number => Math.max(...filled.map((range) => range[name]));
+  return { found: largest('found'), fetched: largest('fetched'), exact: false };
 }
 
 /** True when evidence says anything about any of the events; before that, zero would read as an answer. */
@@ -146,7 +169,7 @@ export function largerLimit(limit: number): number {
 
 /** Why a range is not finished, in the words recorded with it, or what is known when none were. */
 export function unfinishedReason(range: CoverageRange): string {
-  if (range.reason !== null && range.reason !== '') return range.reason;
+  if (range.reason !== null && range.reason !== '') return tamed(range.reason);
   if (range.status === 'active') return 'Being fetched now.';
   return range.status === 'failed'
     ? 'The relay gave no usable answer, and no reason was recorded.'

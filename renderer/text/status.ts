@@ -3,7 +3,9 @@ import type {
   HealthState,
   QueryEnding,
   RangeStatus,
+  RelayHealth,
   RelayPresence,
+  RelayProgress,
   RelayRunState,
   RunStatus,
 } from '../../preload/contract.ts';
@@ -31,24 +33,27 @@ const ranges: Record<RangeStatus, Status> = {
   complete: status('good', 'check', 'Complete'),
   partial: status('warn', 'half', 'Partial'),
   failed: status('bad', 'cross', 'Failed'),
-  active: status('busy', 'running', 'Running'),
+  active: status('busy', 'running', 'Fetching'),
 };
 
-const relayRuns: Record<RelayRunState, Status> = {
+const rateLimited = status('warn', 'waiting', 'Waits (rate limited)');
+const reconnecting = status('warn', 'unlinked', 'Waits to reconnect');
+const cancelled = status('quiet', 'stopped', 'Cancelled');
+
+const relayRuns: Record<Exclude<RelayRunState, 'cooling-down'>, Status> = {
   ...ranges,
   waiting: status('quiet', 'waiting', 'Waiting'),
   connecting: status('busy', 'running', 'Connecting'),
-  fetching: status('busy', 'running', 'Fetching'),
-  'cooling-down': status('warn', 'waiting', 'Cooling down'),
-  cancelled: status('quiet', 'stopped', 'Cancelled'),
+  fetching: ranges.active,
+  cancelled,
 };
 
 const health: Record<HealthState, Status> = {
   healthy: status('good', 'check', 'Healthy'),
   disconnected: status('quiet', 'unlinked', 'Disconnected'),
-  degraded: status('warn', 'half', 'Degraded'),
+  degraded: status('warn', 'half', 'Recovering'),
   dead: status('bad', 'cross', 'Dead'),
-  'rate-limited': status('warn', 'waiting', 'Rate limited'),
+  'rate-limited': rateLimited,
 };
 
 const endings: Record<QueryEnding, Status> = {
@@ -64,7 +69,7 @@ const endings: Record<QueryEnding, Status> = {
   'auth-required': status('warn', 'cross', 'Needs AUTH'),
   'rate-limited': status('warn', 'waiting', 'Rate limited'),
   unpageable: status('warn', 'half', 'Cannot be paged'),
-  cancelled: status('quiet', 'stopped', 'Cancelled'),
+  cancelled,
   failed: status('bad', 'cross', 'Failed'),
 };
 
@@ -89,19 +94,31 @@ export function runStatus(value: RunStatus): Status {
   return relayRuns[value];
 }
 
-/** One relay inside a run. */
-export function relayRunStatus(value: RelayRunState): Status {
-  return relayRuns[value];
+/** One relay inside a run. What it waits for is told by the reason that is recorded with it. */
+export function relayRunStatus({ state, reason }: Pick<RelayProgress, 'state' | 'reason'>): Status {
+  if (state !== 'cooling-down') return relayRuns[state];
+  if (/\brate\b|slow down|pace/i.test(reason ?? '')) return rateLimited;
+  return /connect/i.test(reason ?? '') ? reconnecting : relayRuns.waiting;
 }
 
-/** The health of a relay. */
-export function healthStatus(value: HealthState): Status {
-  return health[value];
+/** True while a run has something to do on the relay or waits for it. */
+export function isUnderWay(state: RelayRunState): boolean {
+  return state === 'waiting' || state === 'connecting' || state === 'fetching' || state === 'cooling-down';
 }
 
-/** How a query ended; null is a query under way. */
-export function endingStatus(value: QueryEnding | null): Status {
-  return value === null ? ranges.active : endings[value];
+/** The health of a relay, in the words that a run uses for it while it waits. */
+export function healthStatus({ state, connected }: Pick<RelayHealth, 'state' | 'connected'>): Status {
+  return state === 'degraded' && !connected ? reconnecting : health[state];
+}
+
+/**
+ * How a query ended; null is a query under way. A comparison that paging took over from lost nothing, so its ending is
+ * never told as a failure.
+ */
+export function endingStatus(value: QueryEnding | null, fellBack = false): Status {
+  if (value === null) return ranges.active;
+  const ending = endings[value];
+  return fellBack && ending.tone !== 'good' ? status('quiet', 'stopped', ending.word) : ending;
 }
 
 /** An account in the sidebar: what is going on, else what is unfinished, else how much of its history is here. */

@@ -6,6 +6,7 @@ import {
   listProblem,
   relayIdentity,
   relayUrl,
+  rowProblems,
   resetChanges,
   sameRelays,
 } from '../../renderer/state/relay-list.ts';
@@ -23,7 +24,16 @@ describe('a relay list being edited', () => {
   it('completes a bare host and refuses what is no relay address', () => {
     expect(relayUrl(' relay.example/path ')).toBe('wss://relay.example/path');
     expect(relayUrl('ws://localhost:7777')).toBe('ws://localhost:7777');
-    for (const wrong of ['https://relay.example', 'not a relay', '', 'wss://', 'javascript://x']) {
+    for (const wrong of [
+      'https://relay.example',
+      'not a relay',
+      '',
+      'wss://',
+      'javascript://x',
+      'relay',
+      'localhost:7777',
+      'path/with.dot',
+    ]) {
       expect(relayUrl(wrong)).toBeNull();
     }
   });
@@ -40,6 +50,11 @@ describe('a relay list being edited', () => {
     expect(listProblem([relay('a.example', '')])).toContain('no role');
     expect(listProblem([relay('a.example', 'r'), relay('wss://A.example/', 'w')])).toContain('twice');
     expect(completedList([relay('a.example', 'r')])[0]?.url).toBe('wss://a.example');
+  });
+
+  it('marks exactly the rows that are wrong', () => {
+    const rows = [relay('a.example', 'r'), relay('nonsense', 'w'), relay('wss://A.example', 'w')];
+    expect(rowProblems(rows).map((problem) => problem !== null)).toEqual([false, true, true]);
   });
 
   it('compares lists without regard to order', () => {
@@ -69,7 +84,7 @@ describe('a relay list being edited', () => {
 describe('limits', () => {
   it('takes whole numbers in range and nothing else', () => {
     expect(limitProblem(100)).toBeNull();
-    for (const wrong of [0, -1, 1.5, 5001, null, undefined, Number.NaN]) expect(limitProblem(wrong)).not.toBeNull();
+    for (const wrong of [0, 1, -1, 1.5, 5001, null, undefined, Number.NaN]) expect(limitProblem(wrong)).not.toBeNull();
     expect(budgetProblem(8)).toBeNull();
     expect(budgetProblem(101)).not.toBeNull();
   });

@@ -5,11 +5,17 @@ import {
   accountFacts,
   activityLine,
   completenessSentence,
-  foundOnRelay,
+  countsOnRelay,
   largerLimit,
   unfinishedReason,
 } from '../../renderer/text/sentences.ts';
-import { accountStatus, endingStatus, historyStatus } from '../../renderer/text/status.ts';
+import {
+  accountStatus,
+  endingStatus,
+  healthStatus,
+  historyStatus,
+  relayRunStatus,
+} from '../../renderer/text/status.ts';
 import { sampleAccount, sampleRange, sampleRelay } from './coverage-samples.ts';
 
 const now = Date.parse('2026-11-30T19:00:00Z') / 1000;
@@ -70,11 +76,16 @@ describe('the activity bar', () => {
       activity([
         progress({}),
         progress({ url: 'wss://b.example', state: 'complete' }),
-        progress({ url: 'wss://c.example', state: 'cooling-down', waitingUntil: now + 41 }),
+        progress({
+          url: 'wss://c.example',
+          state: 'cooling-down',
+          waitingUntil: now + 41,
+          reason: 'rate limited by the relay',
+        }),
       ]),
       now,
     );
-    expect(line).toBe('1 relay fetching · 1,204 new · 412/s · c.example waits 41 s');
+    expect(line).toBe('1 relay fetching · 1,204 new · 412 found/s · c.example waits 41 s (rate limited)');
   });
 
   it('forgets a wait that is over', () => {
@@ -85,19 +96,36 @@ describe('the activity bar', () => {
 describe('counts of a relay', () => {
   it('never adds overlapping ranges up', () => {
     const relay = sampleRelay([
-      sampleRange({ found: 100 }),
+      sampleRange({ found: 100, fetched: 99 }),
       sampleRange({ id: 2, since: 1990, until: 3000, found: 30 }),
     ]);
-    expect(foundOnRelay(relay)).toEqual({ count: 100, atLeast: true });
+    expect(countsOnRelay(relay, undefined)).toEqual({ found: 100, fetched: 99, exact: false });
+  });
+
+  it('are exact from presence, however many ranges there are, and grow with every later fetch', () => {
+    const relay = sampleRelay([
+      sampleRange({ found: 100, fetched: 99 }),
+      sampleRange({ id: 2, since: 1990, until: 3000, found: 30 }),
+    ]);
+    const held = (present: number) => ({ url: relay.url, present, absent: 3, undetermined: 1 });
+    expect(countsOnRelay(relay, held(128))).toEqual({ found: 128, fetched: 128, exact: true });
+    expect(countsOnRelay(relay, held(140))?.found).toBe(140);
+    const lacking = sampleRelay([
+      ...relay.ranges,
+      sampleRange({ id: 3, since: 2990, found: 9, fetched: 7, notFetched: 2 }),
+    ]);
+    expect(countsOnRelay(lacking, held(128))).toEqual({ found: 130, fetched: 128, exact: true });
   });
 
   it('is exact for one complete range and unknown when the only range failed', () => {
-    expect(foundOnRelay(sampleRelay([sampleRange({ found: 7 })]))).toEqual({ count: 7, atLeast: false });
+    const exactly = { found: 7, fetched: 10, exact: true };
+    const counts = (...ranges: ReturnType<typeof sampleRange>[]) => countsOnRelay(sampleRelay(ranges), undefined);
+    expect(counts(sampleRange({ found: 7 }))).toEqual(exactly);
     const nothingSince = sampleRange({ id: 2, since: 1990, until: 3000, found: 0 });
-    expect(foundOnRelay(sampleRelay([sampleRange({ found: 7 }), nothingSince]))).toEqual({ count: 7, atLeast: false });
-    expect(foundOnRelay(sampleRelay([sampleRange({ status: 'failed', found: 0 })]))).toBeNull();
-    expect(foundOnRelay(sampleRelay([sampleRange({ status: 'active', found: 0 })]))).toBeNull();
-    expect(foundOnRelay(sampleRelay([]))).toBeNull();
+    expect(counts(sampleRange({ found: 7 }), nothingSince)).toEqual(exactly);
+    expect(counts(sampleRange({ status: 'failed', found: 0 }))).toBeNull();
+    expect(counts(sampleRange({ status: 'active', found: 0 }))).toBeNull();
+    expect(counts()).toBeNull();
   });
 });
 
@@ -118,8 +146,32 @@ describe('states', () => {
   });
 
   it('keeps a query under way apart from every ending', () => {
-    expect(endingStatus(null).word).toBe('Running');
+    expect(endingStatus(null).word).toBe('Fetching');
     expect(endingStatus('auth-required').tone).toBe('warn');
+  });
+});
+
+describe('one state has one name', () => {
+  it('says what a relay waits for, in a run and on the list of relays', () => {
+    const waits = (reason: string | null) => relayRunStatus({ state: 'cooling-down', reason }).word;
+    expect(waits('rate limited by the relay')).toBe('Waits (rate limited)');
+    expect(waits('waiting before connecting again')).toBe('Waits to reconnect');
+    expect(waits('too many open requests')).toBe('Waiting');
+    expect(waits(null)).toBe('Waiting');
+    expect(healthStatus({ state: 'rate-limited', connected: true }).word).toBe('Waits (rate limited)');
+    expect(healthStatus({ state: 'degraded', connected: false }).word).toBe('Waits to reconnect');
+  });
+
+  it('calls work in progress the same for ranges, runs and relays', () => {
+    expect(relayRunStatus({ state: 'fetching', reason: null })).toBe(relayRunStatus({ state: 'active', reason: null }));
+    expect(historyStatus([sampleRange({ status: 'active' })], false).word).toBe('Fetching');
+  });
+
+  it('never tells a comparison that paging took over from as a failure', () => {
+    for (const ending of ['neg-err', 'closed', 'notice', 'timeout', 'disconnect', 'failed'] as const) {
+      expect(endingStatus(ending, true).tone).toBe('quiet');
+    }
+    expect(endingStatus('neg-complete', true).tone).toBe('good');
   });
 });
 

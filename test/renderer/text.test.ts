@@ -20,6 +20,7 @@ describe('numbers', () => {
     expect(formatRate(412.4)).toBe('412/s');
     expect(formatRate(0.34)).toBe('0.3/s');
     expect(formatRate(0)).toBe('0/s');
+    expect(formatRate(412.4, 'found')).toBe('412 found/s');
   });
 
   it('names sizes and lists', () => {
@@ -83,12 +84,14 @@ describe('times', () => {
 describe('names', () => {
   it('keeps an unencrypted scheme visible', () => {
     expect(relayName('wss://relay.example/')).toBe('relay.example');
-    expect(relayName('ws://localhost:7777')).toBe('ws://localhost:7777');
+    expect(relayName('ws://relay.example:7777')).toBe('ws://relay.example:7777');
+    expect(relayName('ws://localhost.example')).toBe('ws://localhost.example');
+    expect(relayName('ws://127.0.0.1:7777/')).toBe('127.0.0.1:7777');
   });
 
   it('prefers the label of an account', () => {
     expect(accountName({ label: 'alice', npub: 'npub1xyz' })).toBe('alice');
-    expect(accountName({ label: null, npub: 'npub1qqqqqqqqqqqqqqqqqqqqqqqqqqqqabcd' })).toBe('npub1qqqqq…abcd');
+    expect(accountName({ label: null, npub: 'npub1qqqqqqqqqqqqqqqqqqqqqqqqqqqqabcd' })).toBe('npub1qqqqq…qqabcd');
     expect(shorten('short')).toBe('short');
   });
 

@@ -57,6 +57,13 @@ describe('segments of a strip', () => {
     ]);
   });
 
+  it('shows nothing as fetched before a first page or comparison is under way', () => {
+    expect(shape([sampleRange({ status: 'active', queryCount: 0 })])).toEqual([['unwalked', 0, 1000]]);
+    expect(shape([sampleRange({ status: 'active', queryCount: 1 })])).toEqual([['unwalked', 0, 1000]]);
+    expect(shape([sampleRange({ status: 'partial', queryCount: 0 })])).toEqual([['unwalked', 0, 1000]]);
+    expect(shape([sampleRange({ status: 'active', strategy: 'negentropy' })])).toEqual([['active', 0, 1000]]);
+  });
+
   it('ignores a cursor that lies outside of the range', () => {
     expect(shape([sampleRange({ status: 'partial' })], new Map([[1, 9999]]))).toEqual([['partial', 0, 1000]]);
     expect(shape([sampleRange({ status: 'partial', since: 1500 })], new Map([[1, 100]]))).toEqual([
@@ -94,6 +101,15 @@ describe('the shared axis', () => {
   it('does not let a bound from a wrong clock squeeze the history', () => {
     const relay = sampleRelay([sampleRange({ until: now + 4000 * DAY })]);
     expect(timeAxis({ events: 1, oldest: now - DAY, newest: now }, [relay], now).end).toBe(now + DAY);
+  });
+
+  it('stands still while a first walk reaches older and older events', () => {
+    const walking = sampleRelay([sampleRange({ status: 'active', until: now })]);
+    const at = (days: number) => timeAxis({ events: 1, oldest: now - days * DAY, newest: now }, [walking], now).start;
+    expect(at(1)).toBe(at(900));
+    const known = sampleRelay([sampleRange({ until: now })], { url: 'wss://known.example' });
+    const archive = { events: 1, oldest: now - 900 * DAY, newest: now };
+    expect(timeAxis(archive, [walking, known], now)).toEqual(timeAxis(archive, [known], now));
   });
 
   it('keeps positions inside the strip', () => {

@@ -25,6 +25,8 @@ export interface Attempt {
   strategy: Strategy;
   status: RangeStatus;
   pageLimit: number;
+  /** It went on with an earlier attempt of its walk. */
+  continued: boolean;
   cursor: number | null;
   checkpoint: WalkCheckpoint | null;
   pages: number;
@@ -207,6 +209,7 @@ function toAttempt(row: {
   strategy: Strategy;
   status: RangeStatus;
   page_limit: number;
+  continued: number;
   cursor: number | null;
   checkpoint: string;
   pages: number;
@@ -222,6 +225,7 @@ function toAttempt(row: {
     strategy: row.strategy,
     status: row.status,
     pageLimit: row.page_limit,
+    continued: row.continued === 1,
     cursor: row.cursor,
     checkpoint: readCheckpoint(row.checkpoint),
     pages: row.pages,

@@ -41,6 +41,7 @@ export interface RecordedPage<O extends PageOutcome> {
   /** Events of this page that the walk did not know before. */
   unique: number;
   newlyArchived: number;
+  queryId: number;
 }
 
 /**
@@ -101,7 +102,7 @@ export async function recordPage<O extends PageOutcome>(
       .where('id', '=', page.attempt.id)
       .execute();
     if (outcome.end !== null) await completeWalk(trx, page.range, page.attempt, outcome.end, completedAtMs);
-    return { outcome, unique: fresh.size, newlyArchived: stored.newlyArchived.size };
+    return { outcome, unique: fresh.size, newlyArchived: stored.newlyArchived.size, queryId: query.id };
   });
 }
 

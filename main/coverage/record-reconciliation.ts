@@ -50,15 +50,16 @@ export async function recordReconciliation(
   return db.transaction().execute(async (trx) => {
     const completed = record.ending === 'neg-complete';
     const completedAtMs = Math.max(record.sentAtMs, record.completedAtMs);
-    const named = await internEventIds(trx, record.remoteOnly);
+    const ids = await internEventIds(trx, record.remoteOnly);
+    const named = await maybeOurs(trx, record.range.accountId, [...ids.values()]);
     const lacking = completed ? await internEventIds(trx, record.localOnly) : new Map<string, number>();
     const queryId = await insertQuery(trx, record, completedAtMs, completed);
-    const fresh = await addNamed(trx, record, queryId, completedAtMs, [...named.values()]);
+    const fresh = await addNamed(trx, record, queryId, completedAtMs, named);
     await addLacking(trx, record.attempt.walkId, queryId, [...lacking.values()]);
     const common = completed ? await observeCommon(trx, record, queryId, completedAtMs, [...lacking.values()]) : 0;
     await trx
       .updateTable('queries')
-      .set({ valid: named.size + common, unique_count: fresh.total + common })
+      .set({ valid: named.length + common, unique_count: fresh.total + common })
       .where('id', '=', queryId)
       .execute();
     await trx
@@ -68,12 +69,26 @@ export async function recordReconciliation(
         found: eb('found', '+', fresh.total + common),
         fetched: eb('fetched', '+', fresh.withBody + common),
         received: eb('received', '+', record.received),
+        invalid: eb('invalid', '+', record.remoteOnly.length - named.length),
         checkpoint: record.checkpoint,
       }))
       .where('id', '=', record.attempt.id)
       .execute();
     return { common, withoutBody: fresh.total - fresh.withBody };
   });
+}
+
+/**
+ * The named IDs that may be the account's. Of an archived body it is known when somebody else signed it: the relay
+ * named that one wrongly, and it is no find.
+ */
+async function maybeOurs(trx: Transaction<Tables>, accountId: number, refs: readonly number[]): Promise<number[]> {
+  if (refs.length === 0) return [];
+  const { rows } = await sql<{ ref: number }>`select list.value as ref from json_each(${JSON.stringify(refs)}) as list
+    left join events on events.ref = list.value
+    where events.ref is null or events.author = (select authors.id from accounts
+      join authors on authors.pubkey = unhex(accounts.pubkey) where accounts.id = ${accountId})`.execute(trx);
+  return rows.map((row) => row.ref);
 }
 
 async function insertQuery(

@@ -13,6 +13,7 @@ const checkpointSchema = v.object({
   probing: v.nullable(v.number()),
   rechecking: v.nullable(v.object({ resumeAt: v.nullable(v.number()) })),
   exclusiveUntil: v.boolean(),
+  verifying: v.nullable(v.object({ since: v.number(), cursor: v.number() })),
   /** True when nothing but another limit or strategy can finish the walk. */
   unpageable: v.boolean(),
 });

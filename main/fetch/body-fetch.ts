@@ -17,6 +17,7 @@ export interface BodyFetchEnd {
 }
 
 const BATCH = 100;
+const SMALLEST_BATCH = 20;
 const NO_TROUBLES: Troubles = { disconnects: 0, refusedLimits: 0, busy: 0, rateLimits: 0 };
 
 /**
@@ -34,6 +35,7 @@ export class BodyFetch {
   #notFetched = 0;
   #stopped: string | null = null;
   #working: Promise<void> | null = null;
+  #defect: unknown = null;
 
   constructor(context: PagingContext, range: Range, attempt: Attempt) {
     this.#context = context;
@@ -45,14 +47,20 @@ export class BodyFetch {
   add(ids: readonly string[]): void {
     if (ids.length === 0) return;
     this.#queue.push(...ids);
-    this.#working ??= this.#work().finally(() => {
-      this.#working = null;
-    });
+    this.#working ??= this.#work()
+      // Nobody waits yet; `finish` tells of it.
+      .catch((error: unknown) => {
+        this.#defect = error;
+      })
+      .finally(() => {
+        this.#working = null;
+      });
   }
 
-  /** Resolves when everything that was added was asked for, and once more what did not come. */
+  /** Resolves when everything that was added was asked for, and once more what did not come. Rejects when a batch could not be stored. */
   async finish(): Promise<BodyFetchEnd> {
     await this.#working;
+    if (this.#defect !== null) throw this.#defect;
     const again = this.#again;
     this.#again = [];
     for (let start = 0; start < again.length && this.#stopped === null; start += this.#batch) {
@@ -64,7 +72,7 @@ export class BodyFetch {
   }
 
   async #work(): Promise<void> {
-    while (this.#queue.length > 0 && this.#stopped === null) {
+    while (this.#queue.length > 0 && this.#stopped === null && this.#defect === null) {
       this.#again.push(...(await this.#ask(this.#queue.splice(0, this.#batch))));
     }
   }
@@ -87,8 +95,10 @@ export class BodyFetch {
       const missing = await this.#record(request, result.outcome, page);
       if (isFinished(result.outcome.ending)) {
         this.#troubles = NO_TROUBLES;
-        // A relay that returns fewer bodies than asked for may cap its answers: it is asked for fewer from now on.
-        if (missing.length > 0 && page.events.length > 0) this.#batch = Math.min(this.#batch, page.events.length);
+        // A relay that returns fewer bodies than asked for may cap its answers: it is asked for fewer for a while.
+        if (missing.length === 0) this.#batch = Math.min(BATCH, this.#batch * 2);
+        else if (page.events.length > 0)
+          this.#batch = Math.max(SMALLEST_BATCH, Math.min(this.#batch, page.events.length));
         return missing;
       }
       const next = afterUnfinishedAnswer(result.outcome, this.#troubles, ids.length, this.#context.connection.url);

@@ -21,6 +21,7 @@ import {
 import type { WritableDatabase } from '../database/database-file.ts';
 import { nowSeconds, type Clock } from '../platform/clock.ts';
 import { Fault } from '../platform/fault.ts';
+import { checkPageLimit } from '../platform/page-limit.ts';
 import type { RelayDirectory } from '../relays/relay-directory.ts';
 import { parseRelayUrl } from '../relays/relay-key.ts';
 import { ClockWatch } from './clock-watch.ts';
@@ -65,8 +66,6 @@ interface Source {
   task: RelayTask;
 }
 
-export const SMALLEST_PAGE_LIMIT = 2;
-export const LARGEST_PAGE_LIMIT = 5000;
 const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
 const CANCEL_POLL_MS = 1000;
 
@@ -385,14 +384,4 @@ function chooseSources(relays: readonly RoledRelay[], wanted: readonly string[])
     );
   }
   return sources;
-}
-
-function checkPageLimit(limit: number): void {
-  if (!Number.isInteger(limit) || limit < SMALLEST_PAGE_LIMIT || limit > LARGEST_PAGE_LIMIT) {
-    throw new Fault(
-      'invalid-argument',
-      `The page limit must be a whole number from ${SMALLEST_PAGE_LIMIT} to ${LARGEST_PAGE_LIMIT}, not ${limit}.`,
-      { limit },
-    );
-  }
 }

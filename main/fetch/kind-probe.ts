@@ -1,7 +1,10 @@
 import { recordKindProbe, unprobedMissingKinds } from '../coverage/hidden-kinds.ts';
 import type { Range } from '../coverage/range-history.ts';
 import { isFinished } from '../relays/query-ending.ts';
+import type { QueryOutcome } from '../relays/relay-query.ts';
+import { parseReason } from '../relays/relay-reason.ts';
 import type { ReconcilingContext } from './negentropy-attempt.ts';
+import { PageCollector } from './page-collector.ts';
 
 /** Relays that hide kinds hide few; more unknown kinds than this are asked about after a later attempt. */
 const PROBES_PER_ATTEMPT = 20;
@@ -12,16 +15,27 @@ const PROBES_PER_ATTEMPT = 20;
  * (design §3.3).
  */
 export async function probeHiddenKinds(context: ReconcilingContext, range: Range): Promise<void> {
-  const { db, connection, signal, idleTimeoutMs } = context;
+  const { db, connection, verifier, signal, idleTimeoutMs } = context;
   const kinds = await unprobedMissingKinds(db, range);
   for (const kind of kinds.slice(0, PROBES_PER_ATTEMPT)) {
     if (signal.aborted) return;
     const request = { ...range.filter, kinds: [kind], limit: 1 };
-    const result = await connection.query(request, { onEvent: () => undefined, signal, idleTimeoutMs });
+    const collector = new PageCollector(verifier, request);
+    const result = await connection.query(request, {
+      onEvent: (event) => collector.add(event),
+      signal,
+      idleTimeoutMs,
+    });
     if (!result.sent) return;
-    const { ending } = result.outcome;
-    // Only a plain answer or a plain refusal tells anything; what broke off is asked again another time.
-    if (!isFinished(ending) && ending !== 'auth-required' && ending !== 'closed') return;
-    await recordKindProbe(db, { range, kind, request, outcome: result.outcome, refused: !isFinished(ending) });
+    const { events } = await collector.finish();
+    const refused = isRefusal(result.outcome);
+    // What broke off, or failed for a passing reason, tells nothing and is asked again another time.
+    if (!refused && !isFinished(result.outcome.ending)) return;
+    await recordKindProbe(db, { range, kind, request, outcome: result.outcome, refused, events });
   }
+}
+
+function isRefusal(outcome: QueryOutcome): boolean {
+  if (outcome.ending === 'auth-required') return true;
+  return outcome.ending === 'closed' && parseReason(outcome.message ?? '').prefix === 'restricted';
 }

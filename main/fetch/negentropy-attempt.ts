@@ -24,6 +24,8 @@ export interface NegentropyEnd extends AttemptEnd {
 
 /** Beside the answer itself a session may be disturbed this often before it is given up. */
 const DISTURBANCES = 2;
+/** A relay that calls every part too large, however small, is paged instead. */
+const MOST_CUTS = 200;
 
 /**
  * Compares a range's archived events with what the relay holds (NIP-77) and fetches the bodies that only the relay has.
@@ -57,6 +59,7 @@ class NegentropyAttempt {
   #remoteOnly = 0;
   #localOnly = 0;
   #parts = 0;
+  #cuts = 0;
 
   constructor(context: ReconcilingContext, range: Range, attempt: Attempt) {
     this.#context = context;
@@ -171,10 +174,12 @@ class NegentropyAttempt {
         await rememberNegentropy(db, relayId, 'works', clock.nowMs());
         return { type: 'compared' };
       case 'neg-err': {
-        const tooLarge =
-          outcome.negErr !== null && (outcome.negErr.maximum !== null || saysSetTooLarge(outcome.negErr.reason));
+        const tooLarge = outcome.negErr !== null && saysSetTooLarge(outcome.negErr.reason) && this.#cuts < MOST_CUTS;
         const parts = tooLarge ? splitScope(scope, session.middle) : null;
-        if (parts !== null) return { type: 'split', parts };
+        if (parts !== null) {
+          this.#cuts += 1;
+          return { type: 'split', parts };
+        }
         return { type: 'ended', reason: `${connection.url} gave the comparison up${words}.`, fallBack: true };
       }
       case 'cancelled':
@@ -209,9 +214,9 @@ class NegentropyAttempt {
     const { db, clock, signal } = this.#context;
     const bodies = await this.#bodies.finish();
     const compared = this.#parts === 0 ? (this.#attempt.reason ?? '') : this.#sentence();
-    const status = await finishWalk(db, this.#range, this.#attempt, compared, clock.nowMs());
-    const reason =
-      bodies.notFetched > 0 ? `${bodies.notFetched} bodies did not come. ${bodies.reason ?? ''}`.trim() : compared;
+    const missing = bodies.notFetched > 0 ? ` ${bodies.notFetched} bodies did not come. ${bodies.reason ?? ''}` : '';
+    const reason = `${compared}${missing}`.trim();
+    const status = await finishWalk(db, this.#range, this.#attempt, reason, clock.nowMs());
     // The comparison is complete and stays an inventory; the run is not done while bodies are missing.
     const worst = bodies.notFetched > 0 ? 'partial' : status;
     return { status: worst, reason, lost: signal.aborted || bodies.reason !== null, fallBack: false };

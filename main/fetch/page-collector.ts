@@ -41,7 +41,7 @@ export class PageCollector {
     }
     const earlier = this.#arrived.get(event.id);
     // A repeat of the same body within a page is one event; another body under the same ID has to be judged itself.
-    if (earlier !== undefined && earlier.sig === event.sig && earlier.content === event.content) return;
+    if (earlier !== undefined && isSameBody(earlier, event)) return;
     this.#arrived.set(event.id, event);
     this.#group.push(event);
     if (this.#group.length >= (this.#checks.length === 0 ? FIRST_GROUP_SIZE : GROUP_SIZE)) this.#checkGroup();
@@ -51,7 +51,8 @@ export class PageCollector {
   async finish(): Promise<CollectedPage> {
     this.#checkGroup();
     await Promise.all(this.#checks);
-    return { events: [...this.#valid.values()], invalid: this.#invalid };
+    const events = [...this.#arrived.keys()].flatMap((id) => this.#valid.get(id) ?? []);
+    return { events, invalid: this.#invalid };
   }
 
   #checkGroup(): void {
@@ -68,4 +69,16 @@ export class PageCollector {
     check.catch(() => undefined);
     this.#checks.push(check);
   }
+}
+
+/** Whether two events under one ID agree in everything that is signed, and in the signature. */
+function isSameBody(a: SignedEvent, b: SignedEvent): boolean {
+  return (
+    a.sig === b.sig &&
+    a.content === b.content &&
+    a.created_at === b.created_at &&
+    a.kind === b.kind &&
+    a.pubkey === b.pubkey &&
+    JSON.stringify(a.tags) === JSON.stringify(b.tags)
+  );
 }

@@ -12,9 +12,9 @@ import type { QueryOutcome, RelayFilter } from '../relays/relay-query.ts';
 import type { RelayFetchProgress } from './fetch-progress.ts';
 import { PageCollector, type CollectedPage } from './page-collector.ts';
 import { pageRecord } from './page-record.ts';
-import { beginWalk, judgePage, nextUntil, type PageAnswer, type WalkState } from './paging-walk.ts';
+import { beginWalk, judgePage, nextBounds, type PageAnswer, type WalkState } from './paging-walk.ts';
 import { readRelayHints, writeRelayHints, type PagingHints } from './relay-hints.ts';
-import { afterUnfinishedAnswer, type Troubles } from './unfinished-answer.ts';
+import { afterUnfinishedAnswer, MOST_BYTES, MOST_EVENTS, type Troubles } from './unfinished-answer.ts';
 
 export interface PagingContext {
   db: WritableDatabase;
@@ -52,6 +52,10 @@ class PagingAttempt {
   #state: WalkState;
   #found: number;
   #troubles: Troubles = { disconnects: 0, refusedLimits: 0, busy: 0, rateLimits: 0 };
+  /** Fewer events a page from here on, because larger pages were too heavy. */
+  #lighterLimit: number | null = null;
+  /** Why the relay had to be waited for last: told when it is given up before it answered. */
+  #lastWait: string | null = null;
 
   constructor(context: PagingContext, range: Range, attempt: Attempt, hints: PagingHints) {
     this.#context = context;
@@ -73,7 +77,10 @@ class PagingAttempt {
         onEvent: (event) => collector.add(event),
         signal: this.#context.signal,
         idleTimeoutMs: this.#context.idleTimeoutMs,
+        maxEvents: MOST_EVENTS,
+        maxBytes: MOST_BYTES,
         onWaiting: (waiting) => {
+          this.#lastWait = waiting?.reason ?? this.#lastWait;
           if (waiting === null) progress.enter('fetching');
           else progress.enter('cooling-down', waiting.reason, toSeconds(waiting.untilMs));
         },
@@ -88,13 +95,10 @@ class PagingAttempt {
   }
 
   #nextRequest(): RelayFilter {
-    const limit = Math.min(this.#attempt.pageLimit, this.#hints.acceptedLimit ?? this.#attempt.pageLimit);
-    return {
-      ...this.#range.filter,
-      ...(this.#range.since === null ? {} : { since: this.#range.since }),
-      until: nextUntil(this.#state),
-      limit,
-    };
+    const { pageLimit } = this.#attempt;
+    const limit = Math.min(pageLimit, this.#hints.acceptedLimit ?? pageLimit, this.#lighterLimit ?? pageLimit);
+    const { since, until } = nextBounds(this.#state, this.#range.since);
+    return { ...this.#range.filter, ...(since === null ? {} : { since }), until, limit };
   }
 
   /** A finished answer: judge it, and commit it together with where the walk stands now. */
@@ -107,10 +111,13 @@ class PagingAttempt {
         ending: finishedEnding(outcome.ending),
         limit: request.limit ?? this.#attempt.pageLimit,
         received: outcome.received,
+        invalid: page.invalid + outcome.malformed,
+        unreadable: outcome.unreadable + outcome.lateEvents,
         valid: page.events.length,
         unique,
         earliest: times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b)),
         latest: times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b)),
+        ordered: times.every((time, index) => index === 0 || time <= (times[index - 1] ?? time)),
       };
       return { ...outcomeOf(this.#state, answer, this.#range, this.#hints), answer };
     });
@@ -143,6 +150,7 @@ class PagingAttempt {
     progress.addPage({ ...recorded, reachedSecond: null });
     if (next.type === 'stop') return { status: this.#unfinishedStatus(0), reason: next.reason, lost: next.lost };
     this.#troubles = next.troubles;
+    this.#lighterLimit = next.lighterLimit ?? this.#lighterLimit;
     if (next.acceptedLimit !== null) {
       this.#hints = { ...this.#hints, acceptedLimit: next.acceptedLimit };
       await writeRelayHints(db, this.#context.relayId, this.#hints);
@@ -151,7 +159,8 @@ class PagingAttempt {
   }
 
   async #giveUp(words: string): Promise<AttemptEnd> {
-    const reason = this.#context.signal.aborted ? cancelledReason(this.#context.signal) : words;
+    const waited = this.#lastWait === null ? '' : ` Before that: ${this.#lastWait}`;
+    const reason = this.#context.signal.aborted ? `${cancelledReason(this.#context.signal)}${waited}` : words;
     const status = this.#unfinishedStatus(0);
     await endAttempt(this.#context.db, this.#attempt.id, status, reason, nowSeconds(this.#context.clock));
     return { status, reason, lost: true };

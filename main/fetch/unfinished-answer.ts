@@ -14,9 +14,15 @@ export type AfterUnfinished =
       troubles: Troubles;
       /** A smaller limit to use with this relay from now on. */
       acceptedLimit: number | null;
+      /** A smaller limit for the rest of this attempt. */
+      lighterLimit: number | null;
       reason: string;
     }
   | { type: 'stop'; reason: string; lost: boolean };
+
+/** What one answer may bring at the most; beyond it the query ends as `failed`, and memory is safe. */
+export const MOST_EVENTS = 20_000;
+export const MOST_BYTES = 64 * 1024 * 1024;
 
 const DISCONNECTS = 2;
 const BUSY = 5;
@@ -34,10 +40,15 @@ export function afterUnfinishedAnswer(
   url: string,
 ): AfterUnfinished {
   const words = outcome.message === null || outcome.message === '' ? '' : `: ${outcome.message}`;
-  const again = (change: Partial<Troubles>, acceptedLimit: number | null = null): AfterUnfinished => ({
+  const again = (
+    change: Partial<Troubles>,
+    acceptedLimit: number | null = null,
+    lighterLimit: number | null = null,
+  ): AfterUnfinished => ({
     type: 'again',
     troubles: { ...troubles, ...change },
     acceptedLimit,
+    lighterLimit,
     reason: outcome.message ?? '',
   });
   if (outcome.refusedLimit === true && troubles.refusedLimits === 0 && limit > 2) {
@@ -63,6 +74,8 @@ export function afterUnfinishedAnswer(
     case 'cancelled':
       return stop(outcome.message ?? 'Cancelled.', true);
     case 'failed':
+      // Events this large come in fewer at a time.
+      if (outcome.bytes >= MOST_BYTES && limit > 2) return again({}, null, Math.max(2, Math.floor(limit / 4)));
       return stop(`The answer of ${url} could not be taken${words}.`, false);
     case 'eose':
     case 'eose-finish':

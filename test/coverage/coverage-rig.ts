@@ -28,6 +28,7 @@ export const CHECKPOINT: WalkCheckpoint = {
   probing: null,
   rechecking: null,
   exclusiveUntil: false,
+  verifying: null,
   unpageable: false,
 };
 

@@ -47,6 +47,12 @@ export class PresenceModel {
     for (const event of events) this.#archive.set(event.id, event);
   }
 
+  /** Whether it is known that somebody else signed an event. */
+  isForeign(id: string, author: string): boolean {
+    const event = this.#archive.get(id);
+    return event !== undefined && event.pubkey !== author;
+  }
+
   observe(observation: Observation): void {
     this.#observations.push(observation);
   }

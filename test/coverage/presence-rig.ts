@@ -202,7 +202,10 @@ export class PresenceRig {
     });
     const complete = ending === 'neg-complete';
     const common = complete ? session.ours.filter((id) => !result.lacking.includes(id)) : [];
-    await this.#observe(range, attempt, moment, [...result.named, ...common], complete ? toScope(session.scope) : null);
+    // A name for what is known to be somebody else's is no sighting of anything that was asked for.
+    const author = this.#authorOf(range.accountId);
+    const named = result.named.filter((id) => !this.model.isForeign(id, author));
+    await this.#observe(range, attempt, moment, [...named, ...common], complete ? toScope(session.scope) : null);
   }
 
   async finish(range: Range, attempt: Attempt): Promise<void> {
@@ -229,8 +232,11 @@ export class PresenceRig {
         sentAtMs,
         completedAtMs,
         bytes: 0,
+        unreadable: 0,
+        lateEvents: 0,
       },
       refused,
+      events: [],
     });
     if (refused) this.model.refuse(range.relayId, kind);
   }

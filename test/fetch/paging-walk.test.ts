@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   beginWalk,
   judgePage,
-  nextUntil,
+  nextBounds,
   type PageAnswer,
   type WalkDecision,
   type WalkState,
@@ -18,14 +18,28 @@ interface Manner {
   /** Pages above this are cut off without a word. */
   cap: number;
   exclusiveUntil?: boolean;
+  ignoresUntil?: boolean;
+  /** How a page's events are chosen and ordered. */
+  order?: 'newest first' | 'oldest first' | 'shuffled';
 }
 
-/** A relay reduced to what paging sees: newest first, limited, cut off silently. */
-function answerOf(held: readonly Held[], until: number, limit: number, manner: Manner): Held[] {
-  return held
-    .filter(({ second }) => (manner.exclusiveUntil === true ? second < until : second <= until))
-    .toSorted((a, b) => b.second - a.second || a.id - b.id)
-    .slice(0, Math.min(limit, manner.cap));
+/** A relay reduced to what paging sees: newest first, limited, cut off silently, unless its manner is another. */
+function answerOf(
+  held: readonly Held[],
+  asked: { since: number | null; until: number },
+  limit: number,
+  manner: Manner,
+): Held[] {
+  const { order = 'newest first' } = manner;
+  const matching = held.filter(({ second }) => {
+    if (asked.since !== null && second < asked.since) return false;
+    if (manner.ignoresUntil === true) return true;
+    return manner.exclusiveUntil === true ? second < asked.until : second <= asked.until;
+  });
+  const sorted = matching.toSorted((a, b) => b.second - a.second || a.id - b.id);
+  if (order === 'oldest first') sorted.reverse();
+  const page = sorted.slice(0, Math.min(limit, manner.cap));
+  return order === 'shuffled' ? page.toSorted((a, b) => ((a.id * 7919) % 101) - ((b.id * 7919) % 101)) : page;
 }
 
 interface Walked {
@@ -42,20 +56,24 @@ function walk(held: readonly Held[], options: { until: number; limit: number; ma
   let state = beginWalk(options.until);
   let cap: number | null = null;
   for (let page = 0; page < 10_000; page += 1) {
-    const until = nextUntil(state);
-    requests.push(until);
-    const events = answerOf(held, until, options.limit, options.manner);
+    const asked = nextBounds(state, null);
+    requests.push(asked.until);
+    const frames = answerOf(held, asked, options.limit, options.manner);
+    const events = frames.filter(({ second }) => second <= asked.until);
     const unique = events.filter(({ id }) => !known.has(id)).length;
     for (const { id } of events) known.add(id);
     const seconds = events.map(({ second }) => second);
     const answer: PageAnswer = {
       ending: 'eose',
       limit: options.limit,
-      received: events.length,
+      received: frames.length,
+      invalid: frames.length - events.length,
+      unreadable: 0,
       valid: events.length,
       unique,
       earliest: seconds.length === 0 ? null : Math.min(...seconds),
       latest: seconds.length === 0 ? null : Math.max(...seconds),
+      ordered: seconds.every((second, index) => index === 0 || second <= (seconds[index - 1] ?? second)),
     };
     const decision = judgePage(state, answer, null, cap);
     state = decision.state;
@@ -74,6 +92,9 @@ const page = (answer: Partial<PageAnswer>): PageAnswer => ({
   unique: 0,
   earliest: null,
   latest: null,
+  invalid: 0,
+  unreadable: 0,
+  ordered: true,
   ...answer,
 });
 
@@ -86,7 +107,7 @@ describe('walking backwards by pages', () => {
       null,
     );
     expect(decision).toMatchObject({ type: 'continue', state: { cursor: 500 } });
-    expect(nextUntil(decision.state)).toBe(500);
+    expect(nextBounds(decision.state, null).until).toBe(500);
   });
 
   it('does not take a short page for the end, but asks the confirming page', () => {
@@ -172,14 +193,15 @@ describe('walking backwards by pages', () => {
 
   it('never takes invalid events that fill a page for the end', () => {
     const state = { ...beginWalk(100), boundaryKnown: true, pages: 1, largestPage: 100 };
-    expect(judgePage(state, page({ received: 100, valid: 0 }), null, null)).toMatchObject({ type: 'stop' });
+    const again = judgePage(state, page({ received: 100, invalid: 100 }), null, null);
+    expect(judgePage(again.state, page({ received: 100, invalid: 100 }), null, null)).toMatchObject({ type: 'stop' });
   });
 
   it('does not conclude the end from an empty answer that lacks what the relay had returned before', () => {
     const state = { ...beginWalk(100), boundaryKnown: true, pages: 1, largestPage: 10, cursor: 40 };
     const again = judgePage(state, page({}), null, null);
     expect(again.type).toBe('continue');
-    expect(nextUntil(again.state)).toBe(41);
+    expect(nextBounds(again.state, null).until).toBe(41);
     expect(judgePage(again.state, page({}), null, null)).toMatchObject({ type: 'stop', unpageable: false });
   });
 
@@ -210,6 +232,69 @@ describe('walking backwards by pages', () => {
       null,
     );
     expect(again).toMatchObject({ type: 'continue', state: { cursor: 25 } });
+  });
+
+  it('does not take one bad event, or one repeat, for an answer that confirms the end', () => {
+    const state = { ...beginWalk(100), boundaryKnown: true, pages: 1, largestPage: 100, cursor: 40 };
+    for (const answer of [page({ received: 1, invalid: 1 }), page({ received: 2, invalid: 2 })]) {
+      const again = judgePage(state, answer, null, null);
+      expect(again.type).toBe('continue');
+      expect(judgePage(again.state, answer, null, null)).toMatchObject({ type: 'stop' });
+    }
+  });
+
+  it('goes on doubting after it was stored and resumed', () => {
+    const state = { ...beginWalk(100), boundaryKnown: true, pages: 1, largestPage: 100, cursor: 40 };
+    const stopped = judgePage(judgePage(state, page({}), null, null).state, page({}), null, null);
+    expect(stopped.type).toBe('stop');
+    const again = judgePage(stopped.state, page({}), null, null);
+    expect(judgePage(again.state, page({}), null, null).type).toBe('stop');
+  });
+
+  it('believes neither full nor empty pages of a relay that alternates them', () => {
+    let state = { ...beginWalk(1000), boundaryKnown: true, pages: 1, largestPage: 100, cursor: 900 };
+    state = judgePage(state, page({}), null, null).state;
+    state = judgePage(
+      state,
+      page({ received: 100, valid: 100, unique: 99, earliest: 801, latest: 900 }),
+      null,
+      null,
+    ).state;
+    expect(judgePage(state, page({}), null, null)).toMatchObject({ type: 'stop', unpageable: false });
+  });
+
+  it('does not believe a finish hint that came with bad events only', () => {
+    const answer = page({ ending: 'eose-finish', received: 100, invalid: 100 });
+    expect(judgePage(beginWalk(100), answer, null, null).type).toBe('stop');
+  });
+
+  it('concludes nothing from an answer part of which could not be read', () => {
+    expect(judgePage(beginWalk(100), page({ unreadable: 3 }), null, null)).toMatchObject({
+      type: 'stop',
+      unpageable: false,
+    });
+  });
+
+  it('is not fooled by a relay that ignores until behind a silent cap', () => {
+    const held = Array.from({ length: 500 }, (_, id) => ({ id, second: id }));
+    expect(walk(held, { until: 1000, limit: 100, manner: { cap: 50, ignoresUntil: true } }).end.type).toBe('stop');
+  });
+
+  it('is not fooled by a relay that answers oldest first', () => {
+    const held = Array.from({ length: 500 }, (_, id) => ({ id, second: id }));
+    expect(walk(held, { until: 1000, limit: 100, manner: { cap: 1000, order: 'oldest first' } }).end.type).toBe('stop');
+  });
+
+  it('gets a relay that shuffles its pages complete, because it asks what lay between', () => {
+    const held = Array.from({ length: 500 }, (_, id) => ({ id, second: id }));
+    const { end, known } = walk(held, { until: 1000, limit: 100, manner: { cap: 1000, order: 'shuffled' } });
+    expect(end.type).toBe('end');
+    expect(known.size).toBe(500);
+  });
+
+  it('notices a silent cap of one', () => {
+    const held = Array.from({ length: 50 }, (_, id) => ({ id, second: id }));
+    expect(walk(held, { until: 1000, limit: 100, manner: { cap: 1 } }).end.type).toBe('stop');
   });
 
   it('survives being stored and read at every step', () => {

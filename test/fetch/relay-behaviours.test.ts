@@ -266,10 +266,11 @@ describe('a relay that sends what was not asked for', () => {
     for (const asked of untilsOf(relay)) expect(Number(asked)).toBeGreaterThanOrEqual(START - 100_000);
   });
 
-  it('frames that are no protocol at all harm nothing', async () => {
+  it('frames that cannot be read harm nothing that came, and nothing is concluded from such an answer', async () => {
     const events = history(20);
-    await startRelay({ events, behaviours: [malformedFrames()] });
-    expect(await rig.fetch()).toMatchObject({ status: 'complete', newlyArchived: 20 });
+    const relay = await startRelay({ events, behaviours: [malformedFrames()] });
+    expect(await rig.fetch()).toMatchObject({ status: 'partial', newlyArchived: 20, resumable: true });
+    expect((await rig.onlyRange(relay.url)).reason).toMatch(/could not be read/);
   });
 
   it('a frame beyond the limit ends the query as failed, not the process', async () => {

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { app, BrowserWindow, dialog, ipcMain, Menu, nativeTheme, protocol, screen, session, shell } from 'electron';
@@ -7,6 +5,8 @@ import type { MenuItemConstructorOptions, WebContents } from 'electron';
 import { contentSecurityPolicy } from './browser-host/content-security-policy.ts';
 import { readRendererFile } from './browser-host/renderer-files.ts';
 import { startDemo } from './demo/demo.ts';
+import { openDemoDirectory, type DemoDirectory } from './demo/demo-directory.ts';
+import { prepareSampleAccount } from './demo/sample-account.ts';
 import { createEngine } from './engine.ts';
 import type { Engine } from './engine-api.ts';
 import { Dispatcher } from './ipc/dispatcher.ts';
@@ -16,6 +16,8 @@ import { systemClock } from './platform/clock.ts';
 import { dataDirectory } from './platform/data-directory.ts';
 import { createDirectory } from './platform/create-directory.ts';
 import { Fault, toContractError } from './platform/fault.ts';
+import { logFile } from './platform/log-file.ts';
+import { keepFilesPrivate } from './platform/private-files.ts';
 import { VERSION } from './platform/version.ts';
 import { MINIMUM_SIZE, readWindowState, windowBounds, writeWindowState } from './platform/window-state.ts';
 
@@ -44,35 +46,37 @@ function readArguments(): { data: string | undefined; demo: boolean } {
   return { data: typeof values.data === 'string' ? values.data : undefined, demo: values.demo === true };
 }
 
-/** Makes the directory that this start uses; a demo has one of its own that goes away with it. */
-function prepareDataDirectory(data: string | undefined, demo: boolean): string {
-  const directory = demo ? mkdtempSync(join(tmpdir(), 'holdfast-demo-')) : dataDirectory(data);
-  if (demo) process.once('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }));
+/** Makes a directory, and in it the one that is the window's own. */
+function prepareDataDirectory(directory: string): void {
   try {
     createDirectory(join(directory, 'desktop'));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new Fault('data-directory-unusable', `The data directory ${directory} cannot be used: ${why}.`, null, error);
   }
+}
+
+/** The demo's directory; it is discarded with the process where it is there for this demo only. */
+function prepareDemo(data: string | undefined): DemoDirectory {
+  const directory = openDemoDirectory(data === undefined ? null : dataDirectory(data), systemClock.nowMs());
+  process.once('exit', () => directory.discard());
   return directory;
 }
 
-async function startEngine(directory: string, demo: boolean): Promise<Engine> {
-  const engine = await createEngine({
-    dataDirectory: directory,
-    host: 'desktop',
-    version: VERSION,
-    demo,
-    mode: 'owner',
-  });
-  endings.push(() => engine.close());
-  if (demo) {
-    const sample = await startDemo();
-    endings.push(() => sample.close());
-    const write = sample.relays.map(({ url }) => url);
-    await engine.methods['accounts.add']({ key: sample.account.npub, label: sample.account.name, write });
-    await engine.methods['fetch.start']({ account: sample.account.pubkey });
+async function startEngine(directory: string, demo: DemoDirectory | null): Promise<Engine> {
+  const options = { dataDirectory: directory, host: 'desktop', version: VERSION, mode: 'owner' } as const;
+  const log = logFile(directory, systemClock);
+  if (demo === null) {
+    const engine = await createEngine({ ...options, log });
+    endings.push(() => engine.close());
+    return engine;
   }
+  const sample = await startDemo({ ports: demo.ports });
+  endings.push(() => sample.close());
+  const engine = await createEngine({ ...options, log, demo: true });
+  endings.unshift(() => engine.close());
+  demo.rememberPorts(sample.relays.map(({ port }) => port));
+  await prepareSampleAccount(engine, sample);
   return engine;
 }
 
@@ -198,16 +202,20 @@ async function end(code: number): Promise<void> {
   app.exit(code);
 }
 
-/** Says what went wrong, in the one message that belongs to it, and leaves with exit code 1. */
+/** Says what went wrong, in the one message that belongs to it, and leaves with the exit code that a command would have. */
 function fail(thrown: unknown): void {
-  dialog.showErrorBox('Holdfast cannot go on', toContractError(thrown).message);
-  void end(1);
+  const error = toContractError(thrown);
+  dialog.showErrorBox('Holdfast cannot go on', error.message);
+  void end(error.code === 'invalid-argument' ? 2 : 1);
 }
 
 async function start(): Promise<void> {
   app.setName('Holdfast');
-  const { data, demo } = readArguments();
-  const directory = prepareDataDirectory(data, demo);
+  keepFilesPrivate();
+  const { data, demo: isDemo } = readArguments();
+  const demo = isDemo ? prepareDemo(data) : null;
+  const directory = demo?.path ?? dataDirectory(data);
+  prepareDataDirectory(directory);
   // Chromium's profile lies with the data, so that the lock below is one per data directory.
   app.setPath('userData', join(directory, 'desktop'));
   if (!app.requestSingleInstanceLock()) {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { CommandLineHost } from './command-line/command-line-host.ts';
 import { runCommandLine } from './command-line/program.ts';
 import { systemClock } from './platform/clock.ts';
+import { keepFilesPrivate } from './platform/private-files.ts';
 import { VERSION } from './platform/version.ts';
 
 /**
@@ -28,9 +29,9 @@ const host: CommandLineHost = {
       ...(port === undefined ? {} : { port }),
     });
   },
-  async startDemo() {
+  async startDemo(options) {
     const { startDemo } = await import('./demo/demo.ts');
-    return startDemo();
+    return startDemo(options);
   },
   stdout: process.stdout,
   stderr: process.stderr,
@@ -51,5 +52,6 @@ function rendererDirectory(): string {
   return isBuilt ? join(import.meta.dirname, '..', 'renderer') : join(import.meta.dirname, '..', 'dist', 'renderer');
 }
 
+keepFilesPrivate();
 // Whatever is still open, such as a half-read standard input, must not keep a command that has ended.
 process.exit(await runCommandLine(process.argv.slice(2), host));

@@ -1,6 +1,7 @@
 /**
  * The typed API between the main process and every user interface: the one file that main, preload and
- * renderer share. It holds plain data shapes only; the border in `main/ipc` validates every argument.
+ * renderer share. It holds plain data shapes, and the bounds of
+ * what may be chosen; the border in `main/ipc` validates every argument.
  *
  * Conventions: times are Unix seconds unless a name ends in `Ms`; public keys and event IDs are 64 lower-case
  * hex characters; `since: null` is Beginning, the open historical bound.
@@ -271,12 +272,19 @@ export interface RunSummary {
   relays: RunRelaySummary[];
 }
 
+/** What a page may be asked to carry, everywhere: a page of one event could never get past a second with two. */
+export const PAGE_LIMIT = { smallest: 2, largest: 5000 } as const;
+
+/** How many requests may be open on one relay connection. */
+export const REQUEST_BUDGET = { smallest: 1, largest: 100 } as const;
+
 export interface Settings {
+  /** Within {@link PAGE_LIMIT}. */
   pageLimit: number;
   /** Where relay lists are looked up (NIP-65). */
   indexRelays: string[];
   theme: 'system' | 'light' | 'dark';
-  /** Open requests per relay connection at the most. */
+  /** Open requests per relay connection at the most; within {@link REQUEST_BUDGET}. */
   requestBudget: number;
 }
 

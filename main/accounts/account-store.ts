@@ -31,7 +31,7 @@ export async function readAccount(db: ReadableDatabase, pubkey: string): Promise
     .where('pubkey', '=', pubkey)
     .executeTakeFirst();
   if (account === undefined) {
-    throw new Fault('unknown-account', `${toNpub(pubkey)} is not one of your accounts here. Add it first.`, {
+    throw new Fault('unknown-account', `There is no account ${toNpub(pubkey)} here. Add it first.`, {
       account: pubkey,
     });
   }

@@ -5,7 +5,7 @@ import { accountName, findAccount, parseKey, unknownAccount } from './account-lo
 import { collectRelay, collectRelayOrNone } from './argument-parsers.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
-import { formatCount, formatDate, formatQuantity, formatTime, singleLine } from './plain-text.ts';
+import { formatCellTime, formatCount, formatDate, formatQuantity, formatTime, singleLine } from './plain-text.ts';
 import { mergeRelayRoles } from './relay-roles.ts';
 import type { RelayRoles } from './relay-roles.ts';
 import { neverEmpty, withSession } from './session.ts';
@@ -81,6 +81,7 @@ async function add(call: Invocation, key: string, options: RelayRoles & { label?
     }
     await call.out.lines([`Added ${accountName(account)}: ${account.npub}`, ...relayLines(account.relays)]);
     if (account.sourceRelays === 0) {
+      await call.out.flush();
       call.messages.note(
         `there is nothing to fetch from yet; name relays with: holdfast account relays ${account.npub} --write URL`,
       );
@@ -159,14 +160,14 @@ function accountLines(accounts: readonly AccountSummary[]): string[] {
       { title: 'npub' },
       { title: 'events', align: 'right' },
       { title: 'history complete', align: 'right' },
-      { title: 'last checked' },
+      { title: 'last checked (UTC)' },
     ],
     accounts.map((account) => [
       accountName(account),
       account.npub,
       formatCount(account.archive.events),
       `${account.completeRelays} of ${account.sourceRelays}`,
-      formatTime(account.checkedAt, 'never'),
+      formatCellTime(account.checkedAt, 'never'),
     ]),
   );
   const [title = '', ...rows] = lines;

@@ -27,7 +27,12 @@ export function addArchiveCommands(program: Command, run: RunCommand): void {
     .command('import')
     .description('archive signed events from a file, one JSON event per line')
     .argument('<file>', 'the file, or - for standard input')
-    .addHelpText('after', '\nEvery event is checked. Bad lines are reported by number, the good ones are kept.\n')
+    .addHelpText(
+      'after',
+      '\nEvery event is checked. Bad lines are reported by number on standard error, the good ones are kept.\n\n' +
+        'Exit code: 0 when the input was read to its end, also when some lines were bad (with --json, “bad” counts\n' +
+        'them); 1 when it held nothing but bad lines; 3 when it was interrupted.',
+    )
     .action((file: string) => run((call) => importFile(call, file)));
 
   program
@@ -50,6 +55,7 @@ export function addArchiveCommands(program: Command, run: RunCommand): void {
 
 async function importFile(call: Invocation, file: string): Promise<ExitCode> {
   const { signal } = call.interruption;
+  const name = file === '-' ? 'standard input' : file;
   // Before the archive is opened: a file that is not there changes nothing.
   const input = file === '-' ? standardInput(call) : await openFile(file);
   input.setEncoding('utf8');
@@ -62,13 +68,13 @@ async function importFile(call: Invocation, file: string): Promise<ExitCode> {
         for (const { line, message } of problems) {
           if (reported.has(line)) continue;
           reported.add(line);
-          call.messages.event({ type: 'problem', line, message });
-          if (!call.json) call.messages.raw(`holdfast: line ${line} ${singleLine(message)}\n`);
+          call.messages.event({ type: 'problem', file, line, message });
+          if (!call.json) call.messages.raw(`holdfast: ${singleLine(name)}, line ${line}: ${singleLine(message)}\n`);
         }
       };
       const report = await engine.importLines(textLines(chunksOf(input, file, signal)), tellProblems);
       tellProblems(report);
-      await printImportReport(call, report);
+      await printImportReport(call, report, name);
       if (signal.aborted) return EXIT.partial;
       return report.bad > 0 && report.newlyArchived + report.alreadyArchived === 0 ? EXIT.failed : EXIT.complete;
     });
@@ -115,14 +121,15 @@ function unreadable(what: string, error: unknown): Fault {
   return new Fault('storage', `${what} cannot be read: ${why}.`, null, error);
 }
 
-async function printImportReport(call: Invocation, report: ImportReport): Promise<void> {
+async function printImportReport(call: Invocation, report: ImportReport, name: string): Promise<void> {
   const { read, newlyArchived, alreadyArchived, bad, problems } = report;
   if (call.json) {
     await call.out.document({ read, newlyArchived, alreadyArchived, bad, problems });
     return;
   }
   if (bad > problems.length) {
-    call.messages.raw(`holdfast: ${formatQuantity(bad - problems.length, 'further bad line')} not shown\n`);
+    const more = formatQuantity(bad - problems.length, 'further bad line');
+    call.messages.raw(`holdfast: ${singleLine(name)}: ${more} not shown\n`);
   }
   await call.out.lines([
     `Read ${formatQuantity(read, 'line')}: ${formatCount(newlyArchived)} newly archived, ` +

@@ -1,15 +1,16 @@
 import { InvalidArgumentError } from 'commander';
 import type { StrategyChoice } from '../../preload/contract.ts';
+import { checkPageLimit } from '../platform/page-limit.ts';
 import { parseRelayUrl } from '../relays/relay-key.ts';
 
-/** The largest page that may be asked for; the border of the contract has the same bound. */
-const MAXIMUM_LIMIT = 10_000;
 const MAXIMUM_KIND = 65_535;
 const STRATEGIES: readonly StrategyChoice[] = ['auto', 'negentropy', 'paging'];
 
-/** Events per page. */
+/** Events per page; throws the one message about page limits. */
 export function parseLimit(text: string): number {
-  return parseWhole(text, 1, MAXIMUM_LIMIT);
+  const limit: unknown = /^\d{1,16}$/.test(text) ? Number(text) : text;
+  checkPageLimit(limit);
+  return limit;
 }
 
 /** The number of a run or a range, as `runs` and `coverage` print it. */
@@ -57,7 +58,9 @@ export function parseUntil(text: string): number {
 function parseMoment(text: string, secondOfDay: number): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   const date = /^(\d{4})-(\d\d)-(\d\d)(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/.exec(text);
-  const milliseconds = date === null ? Number.NaN : Date.parse(text.replace(' ', 'T'));
+  // A time without a zone is UTC, like everything that is printed.
+  const zone = /:\d\d(?:\.\d+)?$/.test(text) && !/[+-]\d\d:\d\d$/.test(text) ? 'Z' : '';
+  const milliseconds = date === null ? Number.NaN : Date.parse(`${text.replace(' ', 'T')}${zone}`);
   if (date === null || Number.isNaN(milliseconds) || milliseconds < 0 || !isDayOfMonth(date)) {
     throw new InvalidArgumentError('Expected Unix seconds or a date such as 2024-05-31 or 2024-05-31T18:00:00Z.');
   }

@@ -18,8 +18,8 @@ export interface RunningServer {
 export interface CommandLineHost {
   createEngine(options: EngineOptions): Promise<Engine>;
   startServer(engine: Engine, options: { port: number | undefined }): Promise<RunningServer>;
-  /** Starts the sample relays. */
-  startDemo(): Promise<Demo>;
+  /** Starts the sample relays, on these ports where they are free. */
+  startDemo(options: { ports: readonly number[] }): Promise<Demo>;
   stdout: TextStream;
   stderr: TextStream;
   stdin: Readable & { isTTY?: boolean | undefined };

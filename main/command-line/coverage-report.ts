@@ -1,5 +1,5 @@
-import type { CoverageAttempt, CoverageRange, CoverageRelay, CoverageTree } from '../../preload/contract.ts';
-import { formatCount, formatDate, formatQuantity, formatTime, singleLine } from './plain-text.ts';
+import type { CoverageAttempt, CoverageRange, CoverageRelay, CoverageTree, Strategy } from '../../preload/contract.ts';
+import { formatCellTime, formatCount, formatDate, formatQuantity, formatTime, singleLine } from './plain-text.ts';
 import type { Session } from './session.ts';
 import { alignedLines, tableLines } from './text-table.ts';
 
@@ -39,25 +39,25 @@ function rangeTable(ranges: readonly CoverageRange[]): string[] {
   return tableLines(
     [
       { title: 'range', align: 'right' },
-      { title: 'from' },
-      { title: 'to' },
+      { title: 'from (UTC)' },
+      { title: 'to (UTC)' },
       { title: 'status' },
       { title: 'found', align: 'right' },
       { title: 'fetched', align: 'right' },
       { title: 'not fetched', align: 'right' },
-      { title: 'checked' },
+      { title: 'checked (UTC)' },
       { title: 'strategy' },
     ],
     ranges.map((range) => [
       String(range.id),
-      formatTime(range.since, 'Beginning'),
-      formatTime(range.until),
+      formatCellTime(range.since, 'Beginning'),
+      formatCellTime(range.until),
       range.status,
       formatCount(range.found),
       formatCount(range.fetched),
       formatCount(range.notFetched),
-      formatTime(range.checkedAt, 'never'),
-      range.strategy,
+      formatCellTime(range.checkedAt, 'never'),
+      strategyName(range.strategy),
     ]),
   );
 }
@@ -70,17 +70,54 @@ async function rangeDetails(session: Session, range: CoverageRange): Promise<str
     lines.push(`kinds  ${kinds.map(([kind, count]) => `${kind}: ${formatCount(count)}`).join('  ')}`);
   }
   const attempts = await session.call('coverage.attempts', { range: range.id });
-  return [...lines, ...alignedLines([{}, {}, {}, {}, { align: 'right' }, {}, {}], attempts.map(attemptCells))];
+  const columns = [{}, {}, {}, {}, {}, { align: 'right' } as const, {}, {}];
+  return [
+    ...lines,
+    ...alignedLines(
+      columns,
+      attempts.map((attempt) => attemptCells(attempt, attempts)),
+    ),
+  ];
 }
 
-function attemptCells(attempt: CoverageAttempt): string[] {
+function attemptCells(attempt: CoverageAttempt, attempts: readonly CoverageAttempt[]): string[] {
+  const prior = attempts.find(({ id }) => id === attempt.prior);
+  const isReplaced = attempts.some((later) => later.prior === attempt.id && takesOver(later, attempt));
   return [
     `attempt ${attempt.id}`,
     `run ${attempt.run}`,
     formatTime(attempt.startedAt),
-    attempt.status,
+    strategyName(attempt.strategy),
+    isReplaced ? 'paged instead' : attempt.status,
     formatQuantity(attempt.queryCount, 'query', 'queries'),
     `limit ${formatCount(attempt.limit)}`,
-    attempt.prior === null ? '' : `${attempt.continued ? 'continues' : 'repeats'} attempt ${attempt.prior}`,
+    isReplaced ? singleLine(attempt.reason ?? '') : relationTo(prior, attempt),
   ];
+}
+
+function relationTo(prior: CoverageAttempt | undefined, attempt: CoverageAttempt): string {
+  if (attempt.prior === null) return '';
+  if (attempt.continued) return `continues attempt ${attempt.prior}`;
+  return `${prior !== undefined && takesOver(attempt, prior) ? 'instead of' : 'repeats'} attempt ${attempt.prior}`;
+}
+
+/** A relay that does not compare is paged in the same run: the first attempt only found that out, and has not failed. */
+function takesOver(later: CoverageAttempt, earlier: CoverageAttempt): boolean {
+  return (
+    later.run === earlier.run &&
+    later.strategy === 'paging' &&
+    earlier.strategy === 'negentropy' &&
+    earlier.status !== 'complete'
+  );
+}
+
+function strategyName(strategy: Strategy): string {
+  switch (strategy) {
+    case 'negentropy':
+      return 'NIP-77';
+    case 'paging':
+      return 'paging';
+    case 'legacy-windows':
+      return 'legacy windows';
+  }
 }

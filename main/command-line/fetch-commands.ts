@@ -143,6 +143,8 @@ async function printReports(call: Invocation, session: Session, runs: readonly R
   }
   const resumable = runs.filter((run) => run.resumable).length;
   if (resumable > 0) {
+    // First how it ended, then what can be done about it.
+    await call.out.flush();
     call.messages.note(`${formatQuantity(resumable, 'run')} can be resumed with: holdfast resume`);
   }
 }

@@ -4,10 +4,10 @@ import { EXIT } from './exit-codes.ts';
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Signals this close to the first are the same wish: Ctrl-C reaches every process of a terminal, and the launchers
- * among them pass it on once more.
+ * Signals this close to the first are the same wish: what is sent to a whole group of processes reaches this one and the
+ * launchers above it, and each of those passes it on once more, on a busy machine some time later.
  */
-const SAME_WISH_MS = 300;
+const SAME_WISH_MS = 1000;
 
 /** The wish to stop: the first signal asks for a clean end, another interrupt ends the process at once. */
 export class Interruption {

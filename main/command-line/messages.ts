@@ -32,6 +32,13 @@ export class Messages {
     if (!this.quiet && !this.json) this.raw(`holdfast: ${singleLine(text)}\n`);
   }
 
+  /** As {@link note}, and a JSON line in JSON manner: what a script should be told as well. */
+  remark(text: string): void {
+    if (this.quiet) return;
+    if (this.json) this.event({ type: 'remark', message: singleLine(text) });
+    else this.note(text);
+  }
+
   /** One JSON line for a script that follows what is going on. */
   event(event: Record<string, unknown>): void {
     if (this.json) this.raw(`${JSON.stringify(event)}\n`);

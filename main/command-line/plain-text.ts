@@ -1,5 +1,7 @@
+import { formatSecond } from '../platform/format-second.ts';
+
 /**
- * Numbers, times and foreign text as the command line prints them. Text from relays may hold escape sequences of
+ * Numbers, times (UTC, as in the reasons that are stored) and foreign text as the command line prints them. Text from relays may hold escape sequences of
  * terminals, so whatever is not ours is printed through {@link singleLine}.
  */
 
@@ -21,20 +23,19 @@ export function formatQuantity(count: number, singular: string, plural = `${sing
   return `${formatCount(count)} ${count === 1 ? singular : plural}`;
 }
 
-/** Unix seconds as local time, to the second; `absent` when there is none. */
+/** Unix seconds as exact text for a sentence, `2026-05-20 12:00:00 UTC`; `absent` when there is none. */
 export function formatTime(seconds: number | null, absent = '–'): string {
-  if (seconds === null) return absent;
-  const date = new Date(seconds * 1000);
-  if (Number.isNaN(date.getTime())) return String(seconds);
-  return `${formatDate(seconds)} ${[date.getHours(), date.getMinutes(), date.getSeconds()].map(twoDigits).join(':')}`;
+  return seconds === null ? absent : formatSecond(seconds);
 }
 
-/** Unix seconds as local date; `absent` when there is none. */
+/** As {@link formatTime} for a column whose title says that its times are UTC. */
+export function formatCellTime(seconds: number | null, absent = '–'): string {
+  return formatTime(seconds, absent).replace(/ UTC$/, '');
+}
+
+/** Unix seconds as the date in UTC; `absent` when there is none. */
 export function formatDate(seconds: number | null, absent = '–'): string {
-  if (seconds === null) return absent;
-  const date = new Date(seconds * 1000);
-  if (Number.isNaN(date.getTime())) return String(seconds);
-  return `${String(date.getFullYear()).padStart(4, '0')}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`;
+  return formatTime(seconds, absent).replace(/ \d\d:\d\d:\d\d UTC$/, '');
 }
 
 /** A number of seconds as “41 s”, “3 min 5 s” or “2 h 10 min”. */
@@ -45,11 +46,7 @@ export function formatDuration(seconds: number): string {
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
 }
 
-/** An npub or a hexadecimal key, shortened in the middle. */
+/** An npub or a hexadecimal key, shortened in the middle as every interface does it. */
 export function formatShortKey(key: string): string {
-  return key.length > 20 ? `${key.slice(0, 10)}…${key.slice(-6)}` : key;
-}
-
-function twoDigits(value: number): string {
-  return String(value).padStart(2, '0');
+  return key.length > 20 ? `${key.slice(0, 10)}…${key.slice(-4)}` : key;
 }

@@ -43,7 +43,7 @@ async function parseAndRun(
   let code: ExitCode = EXIT.complete;
   const help: string[] = [];
   const program = createProgram(host.version, help, async (command) => {
-    const options = program.opts<{ data?: string; json?: boolean }>();
+    const options = program.opts<{ data?: string; json?: boolean; verbose?: boolean }>();
     if (options.data === '') throw new Fault('invalid-argument', 'The data directory after --data is empty.');
     code = await command({
       ...around,
@@ -51,6 +51,7 @@ async function parseAndRun(
       dataDirectory: dataDirectory(options.data, host.surroundings),
       dataDirectoryChosen: options.data !== undefined,
       json: options.json === true,
+      verbose: options.verbose === true,
     });
   });
   try {
@@ -71,6 +72,7 @@ function createProgram(version: string, help: string[], run: RunCommand): Comman
     .option('--data <dir>', 'data directory (default: HOLDFAST_DATA, or the usual place of this system)')
     .option('--json', 'print one JSON document; progress and errors are JSON on standard error')
     .option('--quiet', 'no progress and no remarks, only results and errors')
+    .option('--verbose', 'the log, which is kept in the data directory, on standard error too')
     .configureOutput({ writeOut: (text) => help.push(text), writeErr: () => undefined })
     .exitOverride()
     .addHelpText(

@@ -34,7 +34,7 @@ export function showProgress(invocation: Invocation, session: Session, runs: rea
       messages.raw(`${eraseLines(linesOnScreen)}${lines.map((line) => `${line}\n`).join('')}`);
       linesOnScreen = lines.length;
     } else {
-      for (const line of progressLines(shown, nowSeconds(host.clock))) messages.note(line);
+      for (const sentence of progressSentences(shown, nowSeconds(host.clock))) messages.note(sentence);
     }
   };
 
@@ -80,13 +80,21 @@ function progressLines(runs: readonly RunProgress[], now: number): string[] {
   );
 }
 
+/** The same without columns, for a log. */
+function progressSentences(runs: readonly RunProgress[], now: number): string[] {
+  return runs.flatMap((run) =>
+    run.relays.map((relay) => {
+      const [url = '', ...facts] = relayCells(relay, now);
+      return `${url}: ${facts.filter((fact) => fact !== '').join(', ')}`;
+    }),
+  );
+}
+
 function relayCells(relay: RelayProgress, now: number): string[] {
   const remarks: string[] = [];
-  if (relay.waitingUntil !== null && relay.waitingUntil > now) {
-    remarks.push(`waits ${formatDuration(relay.waitingUntil - now)}`);
-  }
   if (relay.reachedSecond !== null) remarks.push(`reached ${formatTime(relay.reachedSecond)}`);
-  if (relay.reason !== null) remarks.push(singleLine(relay.reason));
+  const waiting = waitingRemark(relay, now);
+  if (waiting !== null) remarks.push(waiting);
   return [
     singleLine(relay.url),
     relay.state,
@@ -96,6 +104,15 @@ function relayCells(relay: RelayProgress, now: number): string[] {
     `${formatCount(Math.round(relay.rate))}/s`,
     remarks.join(', '),
   ];
+}
+
+/** “waits 4 s before connecting again”, “waits 4 s: rate limited by the relay”, or the bare reason. */
+function waitingRemark({ waitingUntil, reason }: RelayProgress, now: number): string | null {
+  const why = reason === null ? null : singleLine(reason);
+  if (waitingUntil === null || waitingUntil <= now) return why;
+  const waits = `waits ${formatDuration(waitingUntil - now)}`;
+  if (why === null) return waits;
+  return why.startsWith('waiting ') ? `${waits} ${why.slice('waiting '.length)}` : `${waits}: ${why}`;
 }
 
 /** A line that wraps would break the redrawing, so it is cut where the terminal ends. */

@@ -1,5 +1,5 @@
 import type { RunSummary } from '../../preload/contract.ts';
-import { formatCount, formatDuration, formatTime, singleLine } from './plain-text.ts';
+import { formatCellTime, formatCount, formatDuration, formatQuantity, singleLine } from './plain-text.ts';
 import { tableLines } from './text-table.ts';
 
 /** A run as the scripts of the command line get it; times in Unix seconds, `since: null` is Beginning. */
@@ -38,15 +38,16 @@ export function runReportLines(run: RunSummary, accountName: string): string[] {
   const took = run.finishedAt === null ? '' : ` after ${formatDuration(run.finishedAt - run.startedAt)}`;
   const lines = [
     `Run ${run.id}, ${run.type} of ${accountName}: ${run.status}${took}. ` +
-      `Found ${formatCount(run.found)}, newly archived ${formatCount(run.newlyArchived)}.`,
+      // An event on two relays is two copies.
+      `${formatQuantity(run.newlyArchived, 'event')} newly archived, ${formatQuantity(run.found, 'copy', 'copies')} found.`,
   ];
   if (run.relays.length > 0) {
     const table = tableLines(
       [
         { title: 'relay' },
         { title: 'range', align: 'right' },
-        { title: 'from' },
-        { title: 'to' },
+        { title: 'from (UTC)' },
+        { title: 'to (UTC)' },
         { title: 'status' },
         { title: 'found', align: 'right' },
         { title: 'fetched', align: 'right' },
@@ -57,8 +58,8 @@ export function runReportLines(run: RunSummary, accountName: string): string[] {
       run.relays.map((relay) => [
         singleLine(relay.url),
         String(relay.range),
-        formatTime(relay.since, 'Beginning'),
-        formatTime(relay.until),
+        formatCellTime(relay.since, 'Beginning'),
+        formatCellTime(relay.until),
         relay.status,
         formatCount(relay.found),
         formatCount(relay.fetched),
@@ -80,9 +81,9 @@ export function runTableLines(runs: readonly RunSummary[], accountName: (pubkey:
       { title: 'type' },
       { title: 'account' },
       { title: 'status' },
-      { title: 'started' },
+      { title: 'started (UTC)' },
       { title: 'took' },
-      { title: 'found', align: 'right' },
+      { title: 'copies found', align: 'right' },
       { title: 'new', align: 'right' },
       { title: 'relays', align: 'right' },
     ],
@@ -91,7 +92,7 @@ export function runTableLines(runs: readonly RunSummary[], accountName: (pubkey:
       run.type,
       accountName(run.account),
       run.resumable ? `${run.status}, resumable` : run.status,
-      formatTime(run.startedAt),
+      formatCellTime(run.startedAt),
       run.finishedAt === null ? '' : formatDuration(run.finishedAt - run.startedAt),
       formatCount(run.found),
       formatCount(run.newlyArchived),

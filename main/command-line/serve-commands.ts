@@ -1,14 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Command } from 'commander';
-import type { Demo } from '../demo/demo.ts';
+import { openDemoDirectory } from '../demo/demo-directory.ts';
+import { prepareSampleAccount } from '../demo/sample-account.ts';
 import type { Engine } from '../engine-api.ts';
 import { Fault } from '../platform/fault.ts';
 import { parsePort } from './argument-parsers.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
-import { interrupted } from './session.ts';
+import { engineLog, interrupted } from './session.ts';
 import type { Invocation, RunCommand } from './session.ts';
 
 interface ServeOptions {
@@ -31,7 +29,11 @@ export function addServeCommands(program: Command, run: RunCommand): void {
     .command('demo')
     .description('try everything without touching a public relay: three sample relays and a sample account')
     .option('--port <n>', 'port on the loopback address (default: any that is free)', parsePort)
-    .addHelpText('after', '\nThe archive of a demo is thrown away at the end, unless --data names a place for it.\n')
+    .addHelpText(
+      'after',
+      '\nThe archive of a demo is thrown away at the end, unless --data names a directory of its own for it; the same\n' +
+        'directory goes on with the same account another time.\n',
+    )
     .action((options: ServeOptions) => run((call) => demo(call, options)));
 }
 
@@ -45,12 +47,13 @@ async function serve(call: Invocation, options: ServeOptions): Promise<ExitCode>
 }
 
 async function demo(call: Invocation, options: ServeOptions): Promise<ExitCode> {
-  const temporary = call.dataDirectoryChosen ? null : await mkdtemp(join(tmpdir(), 'holdfast-demo-'));
+  const directory = openDemoDirectory(call.dataDirectoryChosen ? call.dataDirectory : null, call.host.clock.nowMs());
   try {
-    const sample = await call.host.startDemo();
+    const sample = await call.host.startDemo({ ports: directory.ports });
     try {
-      const engine = await openOwner(call, temporary ?? call.dataDirectory, true);
+      const engine = await openOwner(call, directory.path, true);
       try {
+        directory.rememberPorts(sample.relays.map(({ port }) => port));
         await prepareSampleAccount(engine, sample);
         return await serveUntilInterrupted(call, engine, options);
       } finally {
@@ -60,28 +63,13 @@ async function demo(call: Invocation, options: ServeOptions): Promise<ExitCode> 
       await sample.close();
     }
   } finally {
-    if (temporary !== null) await rm(temporary, { recursive: true, force: true, maxRetries: 3 });
+    directory.discard();
   }
-}
-
-/** The sample account with the relays of this start, and a fetch from them that goes on while the interface is open. */
-async function prepareSampleAccount(engine: Engine, { account, relays }: Demo): Promise<void> {
-  const write = relays.map(({ url }) => url);
-  const accounts = await engine.methods['accounts.list']({});
-  if (accounts.some(({ pubkey }) => pubkey === account.pubkey)) {
-    // A demo that is started again in the same directory has its relays on other ports.
-    await engine.methods['accounts.setRelays']({
-      account: account.pubkey,
-      relays: write.map((url) => ({ url, write: true, read: false, extra: false })),
-    });
-  } else {
-    await engine.methods['accounts.add']({ key: account.npub, label: account.name, write });
-  }
-  await engine.methods['fetch.start']({ account: account.pubkey });
 }
 
 async function openOwner(call: Invocation, dataDirectory: string, isDemo: boolean): Promise<Engine> {
-  const { host, interruption, messages } = call;
+  const { host, interruption } = call;
+  const log = engineLog(call, dataDirectory);
   return host.createEngine({
     dataDirectory,
     host: 'browser',
@@ -91,7 +79,7 @@ async function openOwner(call: Invocation, dataDirectory: string, isDemo: boolea
     clock: host.clock,
     // What ends because everything is being stopped is no news.
     log: (line) => {
-      if (!interruption.signal.aborted) messages.note(line);
+      if (!interruption.signal.aborted) log(line);
     },
   });
 }

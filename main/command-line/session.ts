@@ -2,6 +2,7 @@ import type { Method, Methods } from '../../preload/contract.ts';
 import type { Engine } from '../engine-api.ts';
 import { validateMethodArguments } from '../ipc/validate-arguments.ts';
 import { Fault } from '../platform/fault.ts';
+import { logFile } from '../platform/log-file.ts';
 import type { CommandLineHost } from './command-line-host.ts';
 import { holdsArchive } from './archive-existence.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -16,6 +17,8 @@ export interface Invocation {
   /** Whether `--data` named the directory. */
   dataDirectoryChosen: boolean;
   json: boolean;
+  /** Whether the engine's log is wanted on standard error too. */
+  verbose: boolean;
   out: Output;
   messages: Messages;
   interruption: Interruption;
@@ -49,7 +52,13 @@ export async function withSession(
   whenEmpty: () => ExitCode | Promise<ExitCode>,
   use: (session: Session) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  if (need !== 'create' && !(await holdsArchive(invocation.dataDirectory))) return whenEmpty();
+  if (need !== 'create' && !(await holdsArchive(invocation.dataDirectory))) {
+    const code = await whenEmpty();
+    // After the answer, and only when there was one: what is unknown for this reason is said as a fault.
+    await invocation.out.flush();
+    invocation.messages.remark(`there is no archive in ${invocation.dataDirectory} yet`);
+    return code;
+  }
   const engine = await openEngine(invocation, need);
   let code: ExitCode;
   try {
@@ -77,13 +86,28 @@ export function neverEmpty(): never {
 
 async function openEngine(invocation: Invocation, need: Need): Promise<Engine> {
   const { host, dataDirectory } = invocation;
-  const common = { dataDirectory, host: 'browser', version: host.version, clock: host.clock } as const;
+  const common = {
+    dataDirectory,
+    host: 'browser',
+    version: host.version,
+    clock: host.clock,
+    log: engineLog(invocation, dataDirectory),
+  } as const;
   try {
     return await host.createEngine({ ...common, mode: 'owner' });
   } catch (error) {
     if (need !== 'read' || !(error instanceof Fault) || error.code !== 'data-directory-in-use') throw error;
     return host.createEngine({ ...common, mode: 'reader' });
   }
+}
+
+/** Where the engine's log goes: into the data directory, and with `--verbose` to standard error as well. */
+export function engineLog({ host, verbose, messages }: Invocation, dataDirectory: string): (line: string) => void {
+  const write = logFile(dataDirectory, host.clock);
+  return (line) => {
+    write(line);
+    if (verbose) messages.remark(line);
+  };
 }
 
 async function unlessInterrupted<T>({ interruption }: Invocation, work: Promise<T>): Promise<T> {

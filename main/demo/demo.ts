@@ -10,7 +10,7 @@ import { withJson } from './event-store.ts';
 import { startMemoryRelay } from './memory-relay.ts';
 import type { MemoryRelay } from './memory-relay.ts';
 import { createEventCheck } from './published-event.ts';
-import { SAMPLE_NAME, SECONDS_OF_A_DAY, sampleHistory } from './sample-history.ts';
+import { LONE_NOTE, SAMPLE_NAME, SECONDS_OF_A_DAY, sampleHistory } from './sample-history.ts';
 import type { EventTemplate } from './sample-history.ts';
 
 const RELAY_LIST = 10002;
@@ -24,17 +24,20 @@ const PAGE_CAP_OF_RELAY_C = 50;
 
 export interface DemoOptions {
   clock?: Clock;
+  /** The ports of an earlier start, in the order of the relays; used again where they are free. */
+  ports?: readonly number[];
 }
 
 export interface Demo {
-  relays: { url: string; note: string }[];
+  /** The relays, in the roles that the published list of the account gives them. */
+  relays: { url: string; port: number; read: boolean; write: boolean; note: string }[];
   account: { pubkey: string; npub: string; name: string };
   /** Ends all connections and frees the ports. */
   close(): Promise<void>;
 }
 
 /**
- * Starts three relays on free loopback ports that hold different parts of one sample account's history, signed at
+ * Starts three relays on loopback ports that hold different parts of one sample account's history, signed at
  * start-up in slices that leave the event loop free.
  */
 export async function startDemo(options: DemoOptions = {}): Promise<Demo> {
@@ -47,16 +50,24 @@ export async function startDemo(options: DemoOptions = {}): Promise<Demo> {
     await Promise.all(relays.map((relay) => relay.close()));
   };
   try {
-    for (const plan of plans) relays.push(await startMemoryRelay({ ...plan, check }));
+    for (const [index, plan] of plans.entries()) {
+      relays.push(await startMemoryRelay({ ...plan, check, port: options.ports?.[index] }));
+    }
     const events = await signInSlices(sampleHistory(now), signer.sign);
-    events.push(signer.sign(relayList(relays, now)));
+    events.push(signer.sign(relayList(relays, plans, now)));
     relays.forEach((relay, index) => fill(relay, plans[index], events));
   } catch (error) {
     await close();
     throw error;
   }
   return {
-    relays: relays.map(({ url }, index) => ({ url, note: plans[index]?.description ?? '' })),
+    relays: relays.map(({ url, port }, index) => ({
+      url,
+      port,
+      write: true,
+      read: plans[index]?.read === true,
+      note: plans[index]?.description ?? '',
+    })),
     account: { pubkey: signer.pubkey, npub: npubEncode(signer.pubkey), name: SAMPLE_NAME },
     close,
   };
@@ -67,6 +78,8 @@ interface RelayPlan {
   description: string;
   pageCap?: number;
   negentropy?: boolean;
+  /** The account writes to every relay; from this one it reads as well. */
+  read?: boolean;
   holds(event: SignedEvent): boolean;
 }
 
@@ -78,20 +91,23 @@ function relayPlans(now: number): RelayPlan[] {
       description: 'lost some stretches of the history',
       negentropy: true,
       holds: (event) =>
-        event.kind === RELAY_LIST || Math.floor(event.created_at / SECONDS_OF_A_DAY / STRETCH_DAYS) % 5 !== 3,
+        event.kind === RELAY_LIST ||
+        event.content === LONE_NOTE ||
+        Math.floor(event.created_at / SECONDS_OF_A_DAY / STRETCH_DAYS) % 5 !== 3,
     },
     {
       name: 'Demo relay C',
       description: `began later, and gives ${PAGE_CAP_OF_RELAY_C} events a page at the most without saying so`,
       pageCap: PAGE_CAP_OF_RELAY_C,
-      holds: (event) => event.created_at > now - DAYS_OF_RELAY_C * SECONDS_OF_A_DAY,
+      read: true,
+      holds: (event) => event.content !== LONE_NOTE && event.created_at > now - DAYS_OF_RELAY_C * SECONDS_OF_A_DAY,
     },
   ];
 }
 
-/** The account's NIP-65 list: it writes to all three relays and reads from the third. */
-function relayList(relays: readonly MemoryRelay[], now: number): EventTemplate {
-  const tags = relays.map(({ url }, index) => (index < 2 ? ['r', url, 'write'] : ['r', url]));
+/** The account's NIP-65 list. */
+function relayList(relays: readonly MemoryRelay[], plans: readonly RelayPlan[], now: number): EventTemplate {
+  const tags = relays.map(({ url }, index) => (plans[index]?.read === true ? ['r', url] : ['r', url, 'write']));
   return { kind: RELAY_LIST, created_at: now - 60, tags, content: '' };
 }
 

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { isEphemeralKind } from 'nostr-tools/kinds';
@@ -26,11 +26,14 @@ export interface MemoryRelayOptions {
   pageCap?: number;
   /** Whether it compares sets by NIP-77. */
   negentropy?: boolean;
+  /** The port to listen on, while nobody else has it; otherwise any that is free. */
+  port?: number | undefined;
 }
 
 export interface MemoryRelay {
   /** `ws://127.0.0.1:PORT` */
   readonly url: string;
+  readonly port: number;
   readonly store: EventStore;
   close(): Promise<void>;
 }
@@ -42,7 +45,7 @@ interface Client {
   sessions: NegentropySessions | null;
 }
 
-/** Starts a relay on a free loopback port: NIP-01 with live subscriptions, and a NIP-11 document. */
+/** Starts a relay on a loopback port: NIP-01 with live subscriptions, and a NIP-11 document. */
 export async function startMemoryRelay(options: MemoryRelayOptions): Promise<MemoryRelay> {
   const store = new EventStore(options.events);
   const clients = new Set<Client>();
@@ -138,12 +141,12 @@ export async function startMemoryRelay(options: MemoryRelayOptions): Promise<Mem
     }
   }
 
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  if (options.port === undefined) await listen(server, 0);
+  else await listen(server, options.port).catch(() => listen(server, 0));
+  const port = portOf(server.address());
   return {
-    url: `ws://127.0.0.1:${portOf(server.address())}`,
+    url: `ws://127.0.0.1:${port}`,
+    port,
     store,
     async close() {
       for (const client of clients) client.socket.terminate();
@@ -151,6 +154,16 @@ export async function startMemoryRelay(options: MemoryRelayOptions): Promise<Mem
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
 }
 
 function refuse(client: Client, type: string): void {

@@ -16,6 +16,16 @@ const FIRST_HOUR = 6;
 const WAKING_HOURS = 17;
 const FRIENDS = Array.from({ length: 40 }, (_, index) => namedHex(`friend ${index} of the sample account`));
 
+/** One day in so many somebody's client reacts to a whole thread at once. */
+const DAYS_BETWEEN_BURSTS = 850;
+/** More than the smallest page of the demo's relays carries. */
+const REACTIONS_OF_A_BURST = 64;
+/** One day in so many a note goes out that reaches a single relay. */
+const DAYS_BETWEEN_LONE_NOTES = 400;
+
+/** The text of the notes that reached a single relay. */
+export const LONE_NOTE = 'Sent from the train, with one bar of signal. Who knows where this ends up.';
+
 /** What the sample account calls itself. */
 export const SAMPLE_NAME = 'mira';
 
@@ -39,6 +49,8 @@ function storyOfDay(day: number): EventTemplate[] {
   if (day % 45 === 7) events.push(contacts(day, at()));
   if (day % 120 === 60) events.push({ kind: 10000, created_at: at(), tags: [['t', 'spoilers']], content: '' });
   if (day % 42 === 11) events.push(longForm(random, at()));
+  if (day % DAYS_BETWEEN_BURSTS === 300) events.push(...burst(at()));
+  if (day % DAYS_BETWEEN_LONE_NOTES === 210) events.push({ kind: 1, created_at: at(), tags: [], content: LONE_NOTE });
 
   for (let count = busyness(random, day); count > 0; count--) events.push(everyday(random, at()));
   return events.sort((a, b) => a.created_at - b.created_at);
@@ -73,6 +85,15 @@ function everyday(random: Random, createdAt: number): EventTemplate {
     return { kind: 9802, created_at: createdAt, tags: source, content: noteText(random).text };
   }
   return { kind: 1111, created_at: createdAt, tags: [['E', theirNote], ['K', '30023'], ...about, ['k', '30023']], content: replyText(random) }; // prettier-ignore
+}
+
+/** A whole thread liked at once: more events in one second than some relays put on a page. */
+function burst(createdAt: number): EventTemplate[] {
+  return Array.from({ length: REACTIONS_OF_A_BURST }, (_, index) => {
+    const friend = FRIENDS[index % FRIENDS.length] ?? '';
+    const about = [['e', namedHex(`reply ${index} at ${createdAt}`)], ['p', friend], ['k', '1']]; // prettier-ignore
+    return { kind: 7, created_at: createdAt, tags: about, content: '+' };
+  });
 }
 
 function profile(day: number, createdAt: number): EventTemplate {

@@ -1,5 +1,12 @@
 import * as v from 'valibot';
-import type { Method, Methods, Topic, Topics } from '../../preload/contract.ts';
+import {
+  REQUEST_BUDGET,
+  PAGE_LIMIT,
+  type Method,
+  type Methods,
+  type Topic,
+  type Topics,
+} from '../../preload/contract.ts';
 
 /**
  * What an interface may ask, as schemas: every method and topic of the contract has one, the compiler checks that its
@@ -42,7 +49,7 @@ function list<Item>(item: SchemaFor<Item>, maximum: number) {
 const url = text(MAXIMUM_URL_LENGTH);
 const urls = list(url, MAXIMUM_RELAYS);
 const label = v.pipe(v.string(), v.maxLength(200, 'expected at most 200 characters'));
-const pageLimit = integer(1, 10_000);
+const pageLimit = integer(PAGE_LIMIT.smallest, PAGE_LIMIT.largest);
 const nothing = v.strictObject({});
 const account = v.strictObject({ account: hexadecimal });
 
@@ -109,7 +116,7 @@ export const methodSchemas: { [M in Method]: SchemaFor<Methods[M]['args']> } = {
     pageLimit: v.exactOptional(pageLimit),
     indexRelays: v.exactOptional(list(url, 50)),
     theme: v.exactOptional(v.picklist(['system', 'light', 'dark'])),
-    requestBudget: v.exactOptional(integer(1, 100)),
+    requestBudget: v.exactOptional(integer(REQUEST_BUDGET.smallest, REQUEST_BUDGET.largest)),
   }),
 };
 

@@ -1,7 +1,8 @@
 import * as v from 'valibot';
-import type { Settings } from '../../preload/contract.ts';
+import { PAGE_LIMIT, REQUEST_BUDGET, type Settings } from '../../preload/contract.ts';
 import type { ReadableDatabase, WritableDatabase } from '../database/database-file.ts';
 import { Fault } from '../platform/fault.ts';
+import { checkPageLimit } from '../platform/page-limit.ts';
 import { parseRelayUrl } from '../relays/relay-key.ts';
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -12,10 +13,15 @@ export const DEFAULT_SETTINGS: Settings = {
 };
 
 const schemas = {
-  pageLimit: v.pipe(v.number(), v.integer(), v.minValue(2), v.maxValue(5000)),
+  pageLimit: v.pipe(v.number(), v.integer(), v.minValue(PAGE_LIMIT.smallest), v.maxValue(PAGE_LIMIT.largest)),
   indexRelays: v.pipe(v.array(v.string()), v.maxLength(50)),
   theme: v.picklist(['system', 'light', 'dark']),
-  requestBudget: v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(50)),
+  requestBudget: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(REQUEST_BUDGET.smallest),
+    v.maxValue(REQUEST_BUDGET.largest),
+  ),
 } satisfies { [K in keyof Settings]: v.GenericSchema<unknown, Settings[K]> };
 
 /** The stored settings; a value that does not hold any more falls back to its default. */
@@ -45,6 +51,7 @@ export async function readSettings(db: ReadableDatabase): Promise<Settings> {
 export async function writeSettings(db: WritableDatabase, change: Partial<Settings>): Promise<Settings> {
   const entries = Object.entries(change).filter(([, value]) => value !== undefined);
   for (const [name, value] of entries) {
+    if (name === 'pageLimit') checkPageLimit(value);
     if (!Object.hasOwn(schemas, name) || !v.is(schemas[name as keyof Settings], value))
       throw new Fault('invalid-argument', `"${String(value)}" is no valid value for ${name}.`);
   }

@@ -16,7 +16,7 @@ function importer(lines: string[]): Engine['importLines'] {
       if (line.startsWith('good')) report.newlyArchived += 1;
       else if (line !== '') {
         report.bad += 1;
-        report.problems.push({ line: report.read, message: 'is no event' });
+        report.problems.push({ line: report.read, message: 'not an event' });
       }
       onProgress?.(report);
     }
@@ -33,7 +33,9 @@ describe('import', () => {
     const rig = commandLineRig({ engine: { importLines: importer(lines) }, stdin: text });
     expect(await rig.run('import', '-')).toBe(0);
     expect(lines).toEqual(['good 1', '', 'good \u2028 é😀', 'bad one', 'good 5', 'bad two']);
-    expect(rig.stderr.text).toBe('holdfast: line 4 is no event\nholdfast: line 6 is no event\n');
+    expect(rig.stderr.text).toBe(
+      'holdfast: standard input, line 4: not an event\nholdfast: standard input, line 6: not an event\n',
+    );
     expect(rig.stdout.text).toBe('Read 6 lines: 3 newly archived, 0 already archived, 2 bad.\n');
   });
 
@@ -67,8 +69,8 @@ describe('import', () => {
   it('reports bad lines as JSON lines with --json', async () => {
     const rig = commandLineRig({ engine: { importLines: importer([]) }, stdin: 'bad' });
     expect(await rig.run('import', '-', '--json')).toBe(1);
-    expect(rig.stderr.document).toEqual({ type: 'problem', line: 1, message: 'is no event' });
-    expect(rig.stdout.document).toMatchObject({ bad: 1, problems: [{ line: 1, message: 'is no event' }] });
+    expect(rig.stderr.document).toEqual({ type: 'problem', file: '-', line: 1, message: 'not an event' });
+    expect(rig.stdout.document).toMatchObject({ bad: 1, problems: [{ line: 1, message: 'not an event' }] });
   });
 
   it.skipIf(process.getuid?.() === 0)('of a file that cannot be read has exit code 1', async () => {

@@ -7,7 +7,6 @@ import { onTestFinished } from 'vitest';
 import type { Topic } from '../../preload/contract.ts';
 import type { CommandLineHost } from '../../main/command-line/command-line-host.ts';
 import { runCommandLine } from '../../main/command-line/program.ts';
-import type { Demo } from '../../main/demo/demo.ts';
 import type { Engine, EngineOptions } from '../../main/engine-api.ts';
 import type { ServiceTable } from '../../main/ipc/service-table.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
@@ -49,7 +48,7 @@ export interface RigOptions {
   /** Instead of an engine. */
   createEngine?: (options: EngineOptions, engine: Engine) => Promise<Engine>;
   startServer?: CommandLineHost['startServer'];
-  startDemo?: () => Promise<Demo>;
+  startDemo?: CommandLineHost['startDemo'];
 }
 
 export interface Rig {

@@ -166,14 +166,45 @@ describe('coverage for a person', () => {
     const rig = coverageRig(1100);
     expect(await rig.run('coverage', NPUB)).toBe(0);
     const { lines } = rig.stdout;
-    expect(lines[0]).toMatch(/^alice: 12,431 events archived, 2020-09-1\d to 2023-11-1\d$/);
+    expect(lines[0]).toMatch(/^alice: 12,431 events archived, 2020-09-13 to 2023-11-14$/);
     expect(lines[1]).toBe('wss://relay-a.example (write, history not complete, 2 invalid observations)');
-    expect(lines[3]).toMatch(/^ {6}7 {2}Beginning {2}2023-11-1\S+ \S+ {2}partial {2}8,214 +8,210 +4 {2}2023-11-1/);
+    expect(lines[3]).toMatch(
+      /^ {6}7 {2}Beginning {3}2023-11-14 22:13:20 {2}partial {2}8,214 +8,210 +4 {2}2023-11-14 22:14:10/,
+    );
     expect(lines[4]).toBe('         The relay closed� the connection.');
     expect(lines[5]).toBe('         kinds  1: 5,120  7: 3,094');
-    expect(lines[6]).toMatch(/attempt 11 {2}run 3 .* {2}partial {2}1,100 queries {2}limit 100 {2}repeats attempt 10$/);
+    expect(lines[6]).toMatch(
+      /attempt 11 {2}run 3 {2}2023-11-14 22:13:20 UTC {2}paging {2}partial {2}1,100 queries {2}limit 100 {2}repeats attempt 10$/,
+    );
     expect(lines[7]).toMatch(/^ {6}8 {2}Beginning/);
     expect(lines[7]?.indexOf('partial')).toBe(lines[3]?.indexOf('partial'));
     expect(lines.at(-1)).toBe('  nothing was fetched yet');
+  });
+
+  it('does not call it a failure that a relay does not compare, but says what was done instead', async () => {
+    const comparing = { ...attempt, prior: null, queryCount: 1, reason: 'relay-a does not compare by NIP-77.' };
+    const attempts: CoverageAttempt[] = [
+      { ...comparing, id: 11, strategy: 'negentropy', status: 'failed' },
+      { ...attempt, id: 12, prior: 11, status: 'complete', queryCount: 22 },
+      { ...attempt, id: 13, run: 4, prior: 12, status: 'complete', queryCount: 22 },
+      { ...comparing, id: 14, run: 5, prior: 13, strategy: 'negentropy', status: 'failed' },
+    ];
+    const rig = commandLineRig({
+      methods: {
+        'accounts.list': async () => [sampleAccount()],
+        'coverage.tree': async () => ({ ...tree, relays: tree.relays.slice(0, 1) }),
+        'coverage.attempts': async ({ range: id }) => (id === 7 ? attempts : []),
+      },
+    });
+    expect(await rig.run('coverage', NPUB)).toBe(0);
+    const told = rig.stdout.lines
+      .filter((line) => line.includes('attempt 1'))
+      .map((line) => line.split(/ {2,}/).slice(4));
+    expect(told).toEqual([
+      ['NIP-77', 'paged instead', '1 query', 'limit 100', 'relay-a does not compare by NIP-77.'],
+      ['paging', 'complete', '22 queries', 'limit 100', 'instead of attempt 11'],
+      ['paging', 'complete', '22 queries', 'limit 100', 'repeats attempt 12'],
+      ['NIP-77', 'failed', '1 query', 'limit 100', 'repeats attempt 13'],
+    ]);
   });
 });

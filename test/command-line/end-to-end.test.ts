@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -79,7 +79,7 @@ describe('the command line as a process', () => {
       },
     ]);
 
-    const first = await run('fetch', alice.npub);
+    const first = await run('fetch', alice.npub, '--strategy', 'paging');
     expect(first.code).toBe(0);
     const fetched = first.document as FetchDocument;
     expect(fetched).toMatchObject({ type: 'fetch', status: 'complete', found: 250, newlyArchived: 250, limit: 100 });
@@ -114,7 +114,7 @@ describe('the command line as a process', () => {
     expect(queries).toMatchObject(relay.requests().map((request) => ({ type: 'REQ', request, ending: 'eose' })));
 
     const requestsBefore = relay.requests().length;
-    const second = await run('fetch', alice.npub);
+    const second = await run('fetch', alice.npub, '--strategy', 'paging');
     expect(second.code).toBe(0);
     const newer = relay.requests().slice(requestsBefore);
     expect(newer.length).toBeGreaterThan(0);
@@ -142,17 +142,49 @@ describe('the command line as a process', () => {
     const data = directory();
     const run = (...argv: string[]) => holdfast([...argv, '--data', data, '--json']);
     await run('account', 'add', alice.npub, '--write', relay.url);
-    const { relays } = (await run('fetch', alice.npub)).document as FetchDocument;
+    const { relays } = (await run('fetch', alice.npub, '--strategy', 'paging')).document as FetchDocument;
     relay.publish(buildEvent({ createdAt: Math.floor(Date.now() / 1000) - 50 * DAY, content: 'came late' }));
-    expect((await run('fetch', alice.npub)).document).toMatchObject({ newlyArchived: 0 });
-    expect((await run('fetch', alice.npub, '--recheck')).document).toMatchObject({ type: 'recheck', newlyArchived: 1 });
+    expect((await run('fetch', alice.npub, '--strategy', 'paging')).document).toMatchObject({ newlyArchived: 0 });
+    expect((await run('fetch', alice.npub, '--recheck', '--strategy', 'paging')).document).toMatchObject({
+      type: 'recheck',
+      newlyArchived: 1,
+    });
 
     const range = relays[0]?.range ?? 0;
     expect((await run('refetch', String(range))).code).toBe(0);
     const tree = (await run('coverage', alice.npub)).document as CoverageDocument;
     const attempts = tree.relays[0]?.ranges.find(({ id }) => id === range)?.attempts ?? [];
-    expect(attempts).toHaveLength(2);
-    expect(attempts.some(({ prior }) => attempts.some(({ id }) => id === prior))).toBe(true);
+    // The page walk of the first run, what the relay said to being compared, and the page walk in its place.
+    expect(attempts).toMatchObject([
+      { strategy: 'paging', status: 'complete', prior: null },
+      { strategy: 'negentropy', prior: attempts[0]?.id },
+      { strategy: 'paging', status: 'complete', prior: attempts[1]?.id },
+    ]);
+  });
+
+  it('asks a relay to compare first, by itself, and pages in the same run where that is refused', async () => {
+    const relay = await relayWith({ events: history(30) });
+    const data = directory();
+    const run = (...argv: string[]) => holdfast([...argv, '--data', data, '--json']);
+    await run('account', 'add', alice.npub, '--write', relay.url);
+    expect(await run('fetch', alice.npub)).toMatchObject({
+      code: 0,
+      document: { strategy: 'auto', newlyArchived: 30 },
+    });
+    const tree = (await run('coverage', alice.npub)).document as CoverageDocument;
+    const [comparing, paging] = tree.relays[0]?.ranges[0]?.attempts ?? [];
+    expect(comparing).toMatchObject({ strategy: 'negentropy', queries: [{ type: 'NEG' }] });
+    expect(paging).toMatchObject({ strategy: 'paging', status: 'complete', prior: comparing?.id });
+  });
+
+  it('keeps what it writes for its owner alone', async () => {
+    const data = join(directory(), 'data');
+    await holdfast(['account', 'add', alice.npub, '--write', 'ws://127.0.0.1:9', '--data', data]);
+    if (process.platform === 'win32') return;
+    expect(statSync(data).mode & 0o777).toBe(0o700);
+    const files = readdirSync(data);
+    expect(files).toContain('holdfast.db');
+    for (const file of files) expect([file, statSync(join(data, file)).mode & 0o077]).toEqual([file, 0]);
   });
 
   it('stops cleanly when interrupted, says so by its exit code, and goes on with resume', async () => {

@@ -1,5 +1,7 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { AccountSummary } from '../../preload/contract.ts';
 import type { Demo } from '../../main/demo/demo.ts';
 import { commandLineRig } from './command-line-rig.ts';
 import type { Rig, RigOptions } from './command-line-rig.ts';
@@ -65,8 +67,8 @@ describe('serve, interrupted while it starts,', () => {
 describe('demo', () => {
   const sample = (order: string[]): Demo => ({
     relays: [
-      { url: 'ws://127.0.0.1:1', note: '' },
-      { url: 'ws://127.0.0.1:2', note: '' },
+      { url: 'ws://127.0.0.1:1', port: 1, write: true, read: false, note: '' },
+      { url: 'ws://127.0.0.1:2', port: 2, write: true, read: true, note: '' },
     ],
     account: { pubkey: PUBKEY, npub: NPUB, name: 'sample' },
     close: async () => void order.push('relays closed'),
@@ -77,6 +79,10 @@ describe('demo', () => {
     const rig = servingRig({
       startDemo: async () => sample(rig.order),
       methods: {
+        'settings.set': async (change) => {
+          asked.push(change);
+          return { pageLimit: 100, indexRelays: [], theme: 'system', requestBudget: 8 };
+        },
         'accounts.list': async () => [],
         'accounts.add': async (args) => {
           asked.push(args);
@@ -95,7 +101,9 @@ describe('demo', () => {
     expect(options?.dataDirectory).not.toBe(rig.directory);
     expect(statSync(options?.dataDirectory ?? '').isDirectory()).toBe(true);
     expect(asked).toEqual([
-      { key: NPUB, label: 'sample', write: ['ws://127.0.0.1:1', 'ws://127.0.0.1:2'] },
+      // Before there is an account to look anything up for: nothing goes to public relays.
+      { indexRelays: ['ws://127.0.0.1:1', 'ws://127.0.0.1:2'] },
+      { key: NPUB, label: 'sample', write: ['ws://127.0.0.1:1', 'ws://127.0.0.1:2'], read: ['ws://127.0.0.1:2'] },
       { account: PUBKEY },
     ]);
     rig.signals.emit('SIGTERM');
@@ -104,30 +112,51 @@ describe('demo', () => {
     expect(existsSync(options?.dataDirectory ?? '')).toBe(false);
   });
 
-  it('keeps its archive in a directory that is named, and finds the new addresses of its relays', async () => {
+  it('keeps its archive in a directory that is named, and its relays on the ports that they had there', async () => {
     const asked: unknown[] = [];
+    const ports: (readonly number[])[] = [];
+    let accounts: AccountSummary[] = [];
     const rig = servingRig({
-      startDemo: async () => sample([]),
+      startDemo: async (options) => {
+        ports.push(options.ports);
+        return sample([]);
+      },
       methods: {
-        'accounts.list': async () => [sampleAccount()],
+        'settings.set': async () => ({ pageLimit: 100, indexRelays: [], theme: 'system', requestBudget: 8 }),
+        'accounts.list': async () => accounts,
+        'accounts.add': async () => sampleAccount(),
         'accounts.setRelays': async (args) => {
-          asked.push(args.relays.map(({ url, write }) => [url, write]));
+          asked.push(args.relays);
           return sampleAccount();
         },
         'fetch.start': async () => ({ run: 1 }),
       },
     });
-    const running = rig.run('demo', '--data', rig.directory);
-    await expect.poll(() => rig.stdout.text).toBe(`${URL_WITH_TOKEN}\n`);
-    expect(rig.opened[0]?.dataDirectory).toBe(rig.directory);
+    for (const signal of ['SIGINT', 'SIGTERM']) {
+      const running = rig.run('demo', '--data', rig.absentDirectory);
+      await expect.poll(() => rig.stdout.text).toBe(`${URL_WITH_TOKEN}\n`);
+      rig.signals.emit(signal);
+      expect(await running).toBe(signal === 'SIGINT' ? 3 : 0);
+      rig.stdout.text = '';
+      accounts = [sampleAccount()];
+      // The first start leaves an archive.
+      writeFileSync(join(rig.absentDirectory, 'holdfast.db'), '');
+    }
+    expect(rig.opened.map(({ dataDirectory }) => dataDirectory)).toEqual([rig.absentDirectory, rig.absentDirectory]);
+    expect(ports).toEqual([[], [1, 2]]);
     expect(asked).toEqual([
       [
-        ['ws://127.0.0.1:1', true],
-        ['ws://127.0.0.1:2', true],
+        { url: 'ws://127.0.0.1:1', write: true, read: false, extra: false },
+        { url: 'ws://127.0.0.1:2', write: true, read: true, extra: false },
       ],
     ]);
-    rig.signals.emit('SIGINT');
-    expect(await running).toBe(3);
-    expect(existsSync(rig.directory)).toBe(true);
+  });
+
+  it('refuses a directory with an archive that is not a demo’s, and changes nothing', async () => {
+    const rig = servingRig();
+    expect(await rig.run('demo', '--data', rig.directory)).toBe(2);
+    expect(rig.stderr.text).toMatch(/^holdfast: .* holds an archive that is not a demo’s\. [^\n]+\n$/);
+    expect(rig.opened).toEqual([]);
+    expect(readdirSync(rig.directory)).toEqual(['holdfast.db']);
   });
 });

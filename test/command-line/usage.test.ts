@@ -1,8 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../preload/contract.ts';
 import { Fault } from '../../main/platform/fault.ts';
 import { commandLineRig } from './command-line-rig.ts';
+import type { Rig } from './command-line-rig.ts';
 import { NPUB, PUBKEY, sampleAccount } from './sample-data.ts';
 
 const WRONG_USAGES: [argv: string[], says: RegExp][] = [
@@ -15,8 +17,8 @@ const WRONG_USAGES: [argv: string[], says: RegExp][] = [
   [['fetch', NPUB, 'more'], /too many arguments/],
   [['fetch', 'npub1nonsense'], /not a valid npub/],
   [['fetch', 'abc'], /no public key/],
-  [['fetch', NPUB, '--limit', '0'], /whole number from 1 to 10000/],
-  [['fetch', NPUB, '--limit', '10001'], /whole number from 1 to 10000/],
+  [['fetch', NPUB, '--limit', '1'], /page limit must be a whole number from 2 to 5000, not 1\./],
+  [['fetch', NPUB, '--limit', '5001'], /page limit must be a whole number from 2 to 5000, not 5001\./],
   [['fetch', NPUB, '--limit', '1e2'], /whole number/],
   [['fetch', NPUB, '--limit', '-5'], /whole number/],
   [['fetch', NPUB, '--strategy', 'magic'], /auto, negentropy, paging/],
@@ -168,6 +170,8 @@ describe('a data directory', () => {
       const rig = commandLineRig();
       expect(await rig.run(...argv, '--data', rig.absentDirectory)).toBe(0);
       expect(rig.stdout.text).toBe(answer);
+      expect(rig.stderr.lines).toHaveLength(1);
+      expect(rig.stderr.text).toContain(`there is no archive in ${rig.absentDirectory} yet`);
       expect(rig.opened).toEqual([]);
       expect(existsSync(rig.absentDirectory)).toBe(false);
     }
@@ -206,6 +210,36 @@ describe('a data directory', () => {
     await named.run('account', 'list', '--data', named.directory);
     await named.run('account', 'list');
     expect(named.opened.map(({ dataDirectory }) => dataDirectory)).toEqual(Array(3).fill(named.directory));
+  });
+});
+
+describe('the log of the engine', () => {
+  const talkative = (): Rig =>
+    commandLineRig({
+      methods: { 'accounts.list': async () => [] },
+      createEngine: async (asked, engine) => {
+        asked.log?.('ws://relay.example says: "NEG-OPEN is not supported here"\n\u001b[2J');
+        return engine;
+      },
+    });
+
+  it('is kept in the data directory, on plain lines, and not on the terminal', async () => {
+    const rig = talkative();
+    expect(await rig.run('account', 'list')).toBe(0);
+    expect(rig.stderr.text).toBe('');
+    expect(readFileSync(join(rig.directory, 'holdfast.log'), 'utf8')).toBe(
+      '2027-01-15 08:00:00 UTC  ws://relay.example says: "NEG-OPEN is not supported here" | �[2J\n',
+    );
+  });
+
+  it.each([
+    [[], /^holdfast: ws:\/\/relay\.example says: [^\n]+\n$/],
+    [['--json'], /^\{"type":"remark","message":"ws:\/\/relay\.example says: [^\n]+\n$/],
+  ])('is on standard error too with --verbose %j', async (manner, line) => {
+    const rig = talkative();
+    expect(await rig.run('account', 'list', '--verbose', ...manner)).toBe(0);
+    expect(rig.stderr.text).toMatch(line);
+    expect(rig.stdout.text).not.toContain('NEG-OPEN');
   });
 });
 

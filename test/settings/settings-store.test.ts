@@ -44,7 +44,7 @@ describe('settings', () => {
     ['pageLimit', Number.NaN],
     ['pageLimit', '100'],
     ['requestBudget', 0],
-    ['requestBudget', 51],
+    ['requestBudget', 101],
     ['theme', 'blue'],
     ['indexRelays', 'wss://a.example'],
     ['indexRelays', 5],

@@ -39,15 +39,19 @@ function closedFault(): Fault {
   return new Fault('cancelled', 'Holdfast is closing; these events were not checked.');
 }
 
-/** A pool of worker threads. When threads cannot run at all, events are checked in this thread, slower but as strictly. */
+/**
+ * A pool of worker threads, started with the first request: most commands check nothing. When threads cannot run at all,
+ * events are checked in this thread, slower but as strictly.
+ */
 export class ThreadedEventVerifier implements EventVerifier {
   readonly #threads: Thread[] = [];
   readonly #queue: Batch[] = [];
+  #unstarted: number;
   #nextBatch = 1;
   #closed = false;
 
   constructor(threads: number) {
-    for (let index = 0; index < threads; index++) this.#start();
+    this.#unstarted = threads;
   }
 
   async verify(events: readonly SignedEvent[]): Promise<EventVerdict[]> {
@@ -61,6 +65,8 @@ export class ThreadedEventVerifier implements EventVerifier {
         }),
       );
     }
+    // Threads that died are not replaced; what kills one may well kill the next.
+    for (; batches.length > 0 && this.#unstarted > 0; this.#unstarted -= 1) this.#start();
     this.#dispatch();
     return (await Promise.all(batches)).flat();
   }

@@ -6,7 +6,7 @@ import type { Dispatcher } from '../ipc/dispatcher.ts';
 import { MAXIMUM_FRAME_BYTES, serveWebSocket } from '../ipc/websocket-transport.ts';
 import { Fault } from '../platform/fault.ts';
 import { contentSecurityPolicy } from './content-security-policy.ts';
-import { readRendererFile } from './renderer-files.ts';
+import { locateRendererFile, readRendererFile } from './renderer-files.ts';
 
 /** Where the page connects to, with the `?token=` of its own address. */
 export const CONTRACT_PATH = '/api';
@@ -43,7 +43,13 @@ export async function startBrowserHost(options: BrowserHostOptions): Promise<Bro
   const { dispatcher, rendererDirectory } = options;
   const token = randomBytes(24).toString('base64url');
   const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 });
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: MAXIMUM_FRAME_BYTES, perMessageDeflate: false });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAXIMUM_FRAME_BYTES,
+    perMessageDeflate: false,
+  });
+  /** The connections that have the token; nobody else can take up a place. */
+  const admitted = new Set<WebSocket>();
   let authorities: string[] = [];
 
   /** Undefined is a request that is no part of a page, such as typing the address. */
@@ -61,8 +67,8 @@ export async function startBrowserHost(options: BrowserHostOptions): Promise<Bro
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405);
     const url = parseTarget(request);
     if (url === null) return refuse(response, 400);
-    const isPage = url.pathname === '/' || url.pathname.endsWith('.html');
-    if (isPage && !isToken(url.searchParams.get('token'), token)) {
+    const place = locateRendererFile(rendererDirectory, url.pathname);
+    if (place?.isPage === true && !isToken(url.searchParams.get('token'), token)) {
       return refuse(response, 403, 'Open the address that Holdfast printed, with its token.');
     }
     // Browsers ask for it unasked; the page names its own icon.
@@ -84,11 +90,14 @@ export async function startBrowserHost(options: BrowserHostOptions): Promise<Bro
     const { origin } = request.headers;
     const isOwnPage = isOwnHost(request) && origin !== undefined && isOwnOrigin(origin);
     if (!isOwnPage || url?.pathname !== CONTRACT_PATH) return refuseUpgrade(socket, 403);
-    if (sockets.clients.size >= MAXIMUM_CONNECTIONS) return refuseUpgrade(socket, 503);
+    const hasToken = isToken(url.searchParams.get('token'), token);
+    if (hasToken && admitted.size >= MAXIMUM_CONNECTIONS) return refuseUpgrade(socket, 503);
     sockets.handleUpgrade(request, socket, head, (connection) => {
-      if (isToken(url.searchParams.get('token'), token)) serveWebSocket(connection, dispatcher);
       // A page cannot see the status of a refused handshake; the code tells it that trying again is in vain.
-      else refuseConnection(connection);
+      if (!hasToken) return refuseConnection(connection, socket);
+      admitted.add(connection);
+      connection.on('close', () => admitted.delete(connection));
+      serveWebSocket(connection, dispatcher);
     });
   }
 
@@ -160,11 +169,14 @@ function refuse(response: ServerResponse, status: number, message = STATUS_CODES
   response.end(`${message}\n`);
 }
 
-function refuseConnection(connection: WebSocket): void {
+/** Says why and is done: the other side is not waited for, because it may never answer. */
+function refuseConnection(connection: WebSocket, socket: Duplex): void {
   connection.on('error', () => connection.terminate());
   connection.close(POLICY_VIOLATION, 'not the token of this start');
+  socket.end(() => socket.destroy());
 }
 
 function refuseUpgrade(socket: Duplex, status: number): void {
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  const answer = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`;
+  socket.end(answer, () => socket.destroy());
 }

@@ -28,18 +28,43 @@ const clientFrame = v.variant('type', [
 /** WebSocket close code for a frame that is not of the contract (RFC 6455 §7.4.1). */
 const PROTOCOL_ERROR = 1002;
 
+/** WebSocket close code for a side that cannot go on now and may be tried again (IANA registry). */
+const TRY_AGAIN_LATER = 1013;
+
+/** With so many bytes waiting for an interface to read them, nothing more is read from it until they have left. */
+const BYTES_BEFORE_PAUSE = 1024 * 1024;
+
+/**
+ * So many bytes may wait in all, one frame of any size and what comes while it leaves. An interface that lets more pile up
+ * has stopped reading.
+ */
+export const MAXIMUM_WAITING_BYTES = 32 * 1024 * 1024;
+
 /**
  * Serves the contract over one WebSocket connection that has been admitted, until it closes. A frame that is not of
- * the contract ends the connection.
+ * the contract ends the connection, and so does a reader that leaves too much unread.
  */
 export function serveWebSocket(socket: WebSocket, dispatcher: Dispatcher): void {
   let calls = 0;
 
   /** Resolves when the frame has left; a connection that broke meanwhile is not an error of anyone's. */
   function send(frame: HostFrame): Promise<void> {
+    if (socket.readyState !== socket.OPEN) return Promise.resolve();
+    const text = JSON.stringify(frame);
+    const waiting = socket.bufferedAmount;
+    if (waiting > 0 && waiting + text.length > MAXIMUM_WAITING_BYTES) {
+      // What waits is in front of the farewell, so that who reads on learns why; who does not is cut off by its time-out.
+      socket.close(TRY_AGAIN_LATER, 'too much is left unread');
+      socket.resume();
+      session.close();
+      return Promise.resolve();
+    }
     return new Promise((resolve) => {
-      if (socket.readyState !== socket.OPEN) resolve();
-      else socket.send(JSON.stringify(frame), () => resolve());
+      socket.send(text, () => {
+        if (socket.bufferedAmount <= BYTES_BEFORE_PAUSE) socket.resume();
+        resolve();
+      });
+      if (socket.bufferedAmount > BYTES_BEFORE_PAUSE) socket.pause();
     });
   }
 
@@ -48,11 +73,14 @@ export function serveWebSocket(socket: WebSocket, dispatcher: Dispatcher): void 
   async function answer(id: number, method: string, args: unknown): Promise<void> {
     calls += 1;
     const outcome = calls > MAXIMUM_CALLS ? TOO_MANY_CALLS : await dispatcher.call(method, args);
-    calls -= 1;
+    // An answer that has not left is still under way.
     await send({ type: 'result', id, outcome });
+    calls -= 1;
   }
 
   socket.on('message', (data, isBinary) => {
+    // Frames that were read together with the one that ended the connection.
+    if (socket.readyState !== socket.OPEN) return;
     const frame = isBinary ? null : parseFrame(data);
     if (frame === null) {
       socket.close(PROTOCOL_ERROR, 'not a frame of the contract');

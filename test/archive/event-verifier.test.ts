@@ -43,6 +43,17 @@ test('verdicts come in the order of the events, whichever thread gave them', asy
   ]);
 });
 
+test('no thread starts before there is something to check', async () => {
+  const { pool, workers } = startPool(2);
+  expect(await pool.verify([])).toEqual([]);
+  await untilStarted();
+  expect(workers).toHaveLength(0);
+
+  await pool.verify(mixed.slice(0, 1));
+
+  expect(workers).toHaveLength(2);
+});
+
 test('text that is no valid Unicode reaches the threads unchanged', async () => {
   const { pool } = startPool(1);
   const events = HARD_TEXTS.map((text) => buildEvent({ content: text, tags: [[text]] }));

@@ -39,7 +39,7 @@ test('good lines are archived, bad ones reported by number and reason', async ()
   expect(report).toMatchObject({ read: 8, newlyArchived: 2, alreadyArchived: 0, bad: 6 });
   expect(report.problems.map(({ line }) => line)).toEqual([2, 3, 4, 5, 6, 8]);
   expect(report.problems.map(({ message }) => message)).toEqual([
-    'is no JSON',
+    'not JSON',
     expect.stringContaining('not an object'),
     expect.stringContaining('ID'),
     expect.stringContaining('signature'),
@@ -67,8 +67,42 @@ test('a byte order mark, carriage returns and empty lines are passed over, and s
     newlyArchived: 2,
     alreadyArchived: 0,
     bad: 1,
-    problems: [{ line: 6, message: 'is no JSON' }],
+    problems: [{ line: 6, message: 'not JSON' }],
   });
+});
+
+test('a text may hold several lines, each with its own number', async () => {
+  const { db } = await openScratchDatabase();
+  const [first, second] = [buildEvent({ content: 'first' }), buildEvent({ content: 'second' })];
+
+  const report = await importInto(db, [
+    `${JSON.stringify(first)}\n\n\nbad`,
+    '\n\n',
+    `${JSON.stringify(second)}\nworse`,
+  ]);
+
+  expect(report).toMatchObject({ read: 4, newlyArchived: 2, bad: 2 });
+  expect(report.problems.map(({ line }) => line)).toEqual([4, 9]);
+});
+
+test('other work gets its turn while millions of lines without any event are passed over', async () => {
+  let turns = 0;
+  let isOver = false;
+  const turn = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+
+  const report = await importJsonl(['\n'.repeat(3_000_000), 'bad\n'.repeat(500_000)], {
+    store: () => Promise.reject(new Error('there is nothing to store')),
+    verifier: quickVerifier,
+  });
+  isOver = true;
+
+  expect(report).toMatchObject({ read: 500_000, bad: 500_000 });
+  expect(report.problems.at(-1)?.line).toBe(3_001_001);
+  expect(turns).toBeGreaterThanOrEqual(4);
 });
 
 test('what is archived already is counted apart, also when a file repeats it', async () => {

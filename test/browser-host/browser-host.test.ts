@@ -77,7 +77,16 @@ describe('the page', () => {
     expect(answer.headers['set-cookie']).toBeUndefined();
   });
 
-  it.each(['/', '/index.html', '/?token=', '/?token=wrong'])('is refused to who asks for %s', async (path) => {
+  it.each([
+    '/',
+    '/index.html',
+    '/?token=',
+    '/?token=wrong',
+    '/index.htm%6c',
+    '/index%2ehtml',
+    '/%69ndex.html',
+    '/nothing.html',
+  ])('is refused to who asks for %s', async (path) => {
     const answer = await get(path);
     expect(answer.status).toBe(403);
     expect(answer.body).not.toContain('page');
@@ -120,6 +129,15 @@ describe('files', () => {
     '/notes.txt',
     '/assets',
     '/nothing.js',
+    // Other spellings of the page, which would need the token.
+    '/index.html/',
+    '//index.html',
+    '/index.html%2f',
+    '/INDEX.HTML',
+    '/index%252ehtml',
+    '/index.htm%256c',
+    '/assets//index.js',
+    '/assets/index.js%25',
   ])('outside the interface are not there: %s', async (path) => {
     expect((await get(path)).status).toBe(404);
   });
@@ -204,6 +222,57 @@ describe('the WebSocket', () => {
     });
     expect(code).toBe(1002);
     expect(await attempt({ origin })).toMatch(/^answered/);
+  });
+
+  /** A handshake without a token by a client that answers nothing afterwards; resolves with what it was sent. */
+  function knock(path: string): Promise<Buffer> {
+    return new Promise((resolve) => {
+      const socket = connect({ host: '127.0.0.1', port: host.port, allowHalfOpen: true }, () => {
+        socket.write(
+          `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${host.port}\r\nOrigin: ${origin}\r\nConnection: Upgrade\r\n` +
+            'Upgrade: websocket\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n',
+        );
+      });
+      const chunks: Buffer[] = [];
+      socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+      socket.on('error', () => undefined);
+      // The host has let go of it, although this side has not.
+      socket.on('end', () => {
+        resolve(Buffer.concat(chunks));
+        socket.destroy();
+      });
+    });
+  }
+
+  it('lets go at once of who has no token, however many they are, and keeps every place for the page', async () => {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => knock('/api?token=wrong')));
+
+    // The close frame with its code, after the handshake.
+    for (const answer of answers) expect(answer.includes(Buffer.from([0x03, 0xf0]))).toBe(true);
+    expect((await knock('/elsewhere')).toString()).toMatch(/^HTTP\/1.1 403/);
+    expect(await attempt({ origin })).toMatch(/^answered/);
+  });
+
+  it('takes up no place with a refused connection that is still being closed', async () => {
+    const refused = Array.from({ length: 40 }, () => attempt({ origin, path: '/api' }));
+    expect(await attempt({ origin })).toMatch(/^answered/);
+    expect(new Set(await Promise.all(refused))).toEqual(new Set(['closed 1008']));
+  });
+
+  it('has 32 places for who has the token, and each is free again when it is left', async () => {
+    const open = (): Promise<WebSocket> =>
+      new Promise((resolve, reject) => {
+        const socket = new WebSocket(`ws://127.0.0.1:${host.port}/api?token=${token}`, { origin });
+        socket.on('error', reject);
+        socket.on('open', () => resolve(socket));
+      });
+    const sockets = await Promise.all(Array.from({ length: 32 }, open));
+    expect(await attempt({ origin })).toBe('status 503');
+    const left = new Promise((resolve) => sockets[0]?.on('close', resolve));
+    sockets[0]?.close();
+    await left;
+    expect(await attempt({ origin })).toMatch(/^answered/);
+    for (const socket of sockets) socket.terminate();
   });
 
   it('does not mind a client that breaks off in the middle of the handshake', async () => {

@@ -3,7 +3,7 @@ import type { SignedEvent } from '../../preload/contract.ts';
 import type { ReadableDatabase, WritableDatabase } from '../database/database-file.ts';
 import type { QueryOutcome, RelayFilter } from '../relays/relay-query.ts';
 import { recordPage } from './record-page.ts';
-import { rebuildPresenceOfKind } from './presence-rebuild.ts';
+import { takeBackAbsences } from './presence-rebuild.ts';
 import { latestAttempt, type Range } from './range-history.ts';
 
 /** Kinds of which events are missing on a range's relay and that were never asked for alone there. */
@@ -65,7 +65,7 @@ export async function recordKindProbe(db: WritableDatabase, probe: KindProbe): P
           .where((eb) => eb.ref('excluded.refused'), '=', 1),
       )
       .execute();
-    if (hidden) await rebuildPresenceOfKind(trx, range.relayId, kind);
+    if (hidden) await takeBackAbsences(trx, range.relayId, kind);
   });
 }
 

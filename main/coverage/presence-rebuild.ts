@@ -1,4 +1,5 @@
-import { sql, type Transaction } from 'kysely';
+import { setImmediate } from 'node:timers/promises';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { Tables } from '../database/tables.ts';
 import { coveringQuery } from './observe-presence.ts';
 import { wasNotSeen } from './complete-inventory.ts';
@@ -21,19 +22,34 @@ export async function rebuildPresence(trx: Transaction<Tables>): Promise<void> {
     join accounts on accounts.id = ranges.account_id
     where attempts.status = 'complete' and ${ASKS_FOR_EVERYTHING}
     group by attempts.walk_id`.execute(trx);
-  await rebuildFor(trx, sql`1`, sql`1`);
+  await restorePositives(trx, sql`1`, () => sql`1`);
+  await restoreAbsences(trx);
 }
 
-/** Computes the projection of one kind on one relay again, after a probe showed that the relay hides that kind. */
-export async function rebuildPresenceOfKind(trx: Transaction<Tables>, relayId: number, kind: number): Promise<void> {
-  await sql`delete from presence where relay_id = ${relayId} and kind = ${kind}`.execute(trx);
-  await rebuildFor(trx, sql`ranges.relay_id = ${relayId}`, sql`events.kind = ${kind}`);
+/** Absent rows looked at again in one go: a few milliseconds. */
+const REFS_PER_SLICE = 500;
+
+/**
+ * Takes back what was concluded from the absence of a kind on a relay, after it turned out that the relay hides it. Only
+ * what was called absent can change: it becomes what positive evidence says, or undetermined. Works in slices within
+ * the transaction, so that the main loop goes on.
+ */
+export async function takeBackAbsences(trx: Transaction<Tables>, relayId: number, kind: number): Promise<void> {
+  const { rows } = await sql<{ event_ref: number }>`select event_ref from presence
+    where relay_id = ${relayId} and kind = ${kind} and present = 0`.execute(trx);
+  for (let start = 0; start < rows.length; start += REFS_PER_SLICE) {
+    const refs = JSON.stringify(rows.slice(start, start + REFS_PER_SLICE).map((row) => row.event_ref));
+    const among = (ref: string) => sql`${sql.ref(ref)} in (select value from json_each(${refs}))`;
+    await sql`delete from presence where relay_id = ${relayId} and ${among('event_ref')}`.execute(trx);
+    await restorePositives(trx, sql`ranges.relay_id = ${relayId}`, among);
+    await setImmediate();
+  }
 }
 
-async function rebuildFor(
+async function restorePositives(
   trx: Transaction<Tables>,
-  ofRelay: ReturnType<typeof sql>,
-  ofEvent: ReturnType<typeof sql>,
+  ofRelay: RawBuilder<unknown>,
+  among: (ref: string) => RawBuilder<unknown>,
 ): Promise<void> {
   await sql`insert into presence (relay_id, event_ref, present, observed_at_ms, query_id, kind)
     select ranges.relay_id, evidence.event_ref, 1, queries.completed_at_ms, queries.id, events.kind
@@ -42,7 +58,7 @@ async function rebuildFor(
     join attempts on attempts.id = queries.attempt_id
     join ranges on ranges.id = attempts.range_id
     left join events on events.ref = evidence.event_ref
-    where evidence.present = 1 and ${ofRelay} and ${ofEvent} ${LATER_WINS}`.execute(trx);
+    where evidence.present = 1 and ${ofRelay} and ${among('evidence.event_ref')} ${LATER_WINS}`.execute(trx);
   await sql`insert into presence (relay_id, event_ref, present, observed_at_ms, query_id, kind)
     select ranges.relay_id, events.ref, 1, queries.completed_at_ms, queries.id, events.kind
     from queries
@@ -52,10 +68,13 @@ async function rebuildFor(
     join authors on authors.pubkey = unhex(accounts.pubkey)
     join events on events.author = authors.id and events.created_at >= coalesce(queries.covered_from, 0)
       and events.created_at <= queries.covered_until and events.sequence <= queries.compared_up_to
-    where queries.type = 'NEG' and queries.covered_until is not null and ${ofRelay} and ${ofEvent}
+    where queries.type = 'NEG' and queries.covered_until is not null and ${ofRelay} and ${among('events.ref')}
       and not exists (select 1 from evidence where evidence.walk_id = queries.walk_id
         and evidence.event_ref = events.ref)
     ${LATER_WINS}`.execute(trx);
+}
+
+async function restoreAbsences(trx: Transaction<Tables>): Promise<void> {
   await sql`insert into presence (relay_id, event_ref, present, observed_at_ms, query_id, kind, author)
     select inventories.relay_id, events.ref, 0, queries.completed_at_ms, queries.id, events.kind, events.author
     from inventories
@@ -65,7 +84,7 @@ async function rebuildFor(
     join events on events.author = authors.id and events.created_at <= inventories.covered_until
       and events.created_at >= coalesce(inventories.covered_from, 0)
     join queries on queries.id = ${coveringQuery()}
-    where ${ofRelay} and ${ofEvent} and ${wasNotSeen()}
+    where ${wasNotSeen()}
       and ${concludesAbout(sql`inventories.relay_id`, sql`events.kind`)}
     ${LATER_WINS}`.execute(trx);
 }

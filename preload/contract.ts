@@ -200,6 +200,7 @@ export interface RelayHealth {
   accounts: string[];
 }
 
+/** `waiting`: for its turn; `connecting`: also while it waits before trying again; `cooling-down`: the relay limits the rate. */
 export type RelayRunState = 'waiting' | 'connecting' | 'fetching' | 'cooling-down' | RangeStatus | 'cancelled';
 
 export interface RelayProgress {

@@ -1,5 +1,6 @@
 import type { RelayProgress, RelayRunState, RunProgress, RunType } from '../../preload/contract.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Waiting } from '../relays/relay-query.ts';
 
 /** Rates are taken over this many seconds, so that they neither flicker nor lag. */
 const RATE_WINDOW_MS = 5000;
@@ -55,6 +56,18 @@ export class RelayFetchProgress {
   enter(state: RelayRunState, reason: string | null = null, waitingUntil: number | null = null): void {
     this.#state = { ...this.#state, state, reason, waitingUntil };
     this.#onChange();
+  }
+
+  /** What the connection waits for, or null when it goes on. */
+  wait(waiting: Waiting | null): void {
+    if (waiting === null) {
+      this.enter('fetching');
+      return;
+    }
+    const state = (
+      { 'rate-limited': 'cooling-down', backoff: 'connecting', busy: 'waiting', pacing: 'waiting' } as const
+    )[waiting.kind];
+    this.enter(state, waiting.reason, waiting.untilMs === null ? null : Math.ceil(waiting.untilMs / 1000));
   }
 
   beginRange(since: number | null, until: number): void {

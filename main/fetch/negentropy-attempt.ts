@@ -118,15 +118,7 @@ class NegentropyAttempt {
       {
         signal,
         idleTimeoutMs,
-        onWaiting: (waiting) => {
-          if (waiting === null) progress.enter('fetching');
-          else
-            progress.enter(
-              'cooling-down',
-              waiting.reason,
-              waiting.untilMs === null ? null : Math.ceil(waiting.untilMs / 1000),
-            );
-        },
+        onWaiting: (waiting) => progress.wait(waiting),
       },
     );
     session.close();

@@ -81,8 +81,7 @@ class PagingAttempt {
         maxBytes: MOST_BYTES,
         onWaiting: (waiting) => {
           this.#lastWait = waiting?.reason ?? this.#lastWait;
-          if (waiting === null) progress.enter('fetching');
-          else progress.enter('cooling-down', waiting.reason, toSeconds(waiting.untilMs));
+          progress.wait(waiting);
         },
       });
       if (!result.sent) return this.#giveUp(result.failure.message);
@@ -228,10 +227,6 @@ function toCheckpoint(state: WalkState, unpageable: boolean): WalkCheckpoint {
 
 function finishedEnding(ending: QueryEnding): PageAnswer['ending'] {
   return ending === 'eose-finish' || ending === 'eose-more' ? ending : 'eose';
-}
-
-function toSeconds(ms: number | null): number | null {
-  return ms === null ? null : Math.ceil(ms / 1000);
 }
 
 /** Why a person or the program ended it. */

@@ -63,7 +63,7 @@ export class FetchRig {
       const unfinished = relays.filter(({ state }) =>
         ['waiting', 'connecting', 'fetching', 'cooling-down'].includes(state),
       );
-      if (unfinished.length > 0 && unfinished.every(({ state }) => state === 'cooling-down'))
+      if (unfinished.length > 0 && unfinished.every(({ waitingUntil }) => waitingUntil !== null))
         await this.clock.pass(1000);
     }
     await ending;

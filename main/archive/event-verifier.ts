@@ -76,7 +76,15 @@ export class ThreadedEventVerifier implements EventVerifier {
     const unanswered = [...this.#threads.flatMap(({ inFlight }) => [...inFlight.values()]), ...this.#queue.splice(0)];
     const workers = this.#threads.splice(0).map(({ worker }) => worker);
     for (const batch of unanswered) batch.reject(closedFault());
-    await Promise.all(workers.map((worker) => worker.terminate()));
+    // Their end is waited for, and a process that has nothing else to do must not end before.
+    for (const worker of workers) worker.ref();
+    await Promise.all(
+      workers.map((worker) => {
+        // Its end is waited for, and a process that has nothing else to do must not end before.
+        worker.ref();
+        return worker.terminate();
+      }),
+    );
   }
 
   #start(): void {
@@ -88,7 +96,7 @@ export class ThreadedEventVerifier implements EventVerifier {
       batch?.resolve(answer.verdicts);
       this.#dispatch();
       // While work is out the process must stay; an idle pool must not keep it alive.
-      if (thread.inFlight.size === 0) worker.unref();
+      if (thread.inFlight.size === 0 && !this.#closed) worker.unref();
     });
     // A thread that dies gives its work back; the others, or this thread, do it.
     worker.on('error', () => this.#lose(thread));

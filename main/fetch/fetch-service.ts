@@ -73,6 +73,8 @@ const CANCEL_POLL_MS = 1000;
 export class FetchService {
   readonly #options: FetchServiceOptions;
   readonly #active = new Map<number, ActiveRun>();
+  /** Why the end of a run could not be recorded, by run; above all a disk that is full or gone. */
+  readonly #unrecorded = new Map<number, unknown>();
   #stopPolling: (() => void) | null = null;
   #closing = false;
 
@@ -172,9 +174,14 @@ export class FetchService {
     return run !== undefined;
   }
 
-  /** Resolves when a run that is active here has ended; at once when it is not. */
+  /**
+   * Resolves when a run that is active here has ended; at once when it is not.
+   *
+   * @throws what kept its end from being recorded, such as a Fault `storage`.
+   */
   async ended(runId: number): Promise<void> {
     await this.#active.get(runId)?.ended;
+    if (this.#unrecorded.has(runId)) throw this.#unrecorded.get(runId);
   }
 
   /** The active run of an account (64 hex characters), or null. */
@@ -276,8 +283,12 @@ export class FetchService {
       ended: Promise.resolve(),
     };
     this.#active.set(run.id, active);
+    this.#unrecorded.delete(run.id);
     active.ended = this.#work(active, sources, progresses)
-      .catch((error: unknown) => this.#options.log(`run ${run.id} could not be recorded: ${String(error)}`))
+      .catch((error: unknown) => {
+        this.#unrecorded.set(run.id, error);
+        this.#options.log(`run ${run.id} could not be recorded: ${String(error)}`);
+      })
       .finally(() => {
         this.#active.delete(run.id);
         changed();
@@ -289,13 +300,17 @@ export class FetchService {
   async #work(active: ActiveRun, sources: readonly Source[], progresses: readonly RelayFetchProgress[]): Promise<void> {
     const { db, clock } = this.#options;
     const watch = new ClockWatch(clock);
-    const ends = await Promise.all(
+    const settled = await Promise.allSettled(
       sources.map((source, index) => {
         const progress = progresses[index];
         if (progress === undefined) throw new Error('every source has its progress');
         return this.#workOnRelay(active, source, progress);
       }),
     );
+    const ends = settled.map((share) => {
+      if (share.status === 'rejected') throw share.reason;
+      return share.value;
+    });
     const warning = watch.warning();
     if (warning !== null) await warnRun(db, active.id, warning);
     const status: RunStatus = runStatus(ends, active.cancel.signal.aborted);
@@ -327,8 +342,14 @@ export class FetchService {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       log(`run ${active.id}, ${source.url}: ${error instanceof Error ? (error.stack ?? reason) : reason}`);
-      await this.#endOpenAttempts(active.id, source.relayId, reason);
       progress.enter('failed', reason);
+      try {
+        await this.#endOpenAttempts(active.id, source.relayId, reason);
+      } catch (failure) {
+        // Where nothing can be recorded, no relay needs to be asked any further.
+        active.cancel.abort(failure);
+        throw failure;
+      }
       return { status: 'partial', reason };
     }
   }

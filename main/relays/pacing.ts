@@ -3,7 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 /** How long a relay is left alone after it asked for less speed: the usual minute, and five seconds more. */
 export const RATE_LIMIT_COOL_DOWN_MS = 65_000;
 
-/** A cool-down that was renewed again and again for this long, without a send in between, is not waited for any more. */
+/** A cool-down that was renewed again and again for this long is not waited for any more. */
 export const LONGEST_COOL_DOWN_MS = 30 * 60_000;
 
 const SLOWEST_MS = 10_000;
@@ -22,8 +22,8 @@ export class Pacing {
   #intervalMs: number;
   #sentAtMs = Number.NEGATIVE_INFINITY;
   #coolUntilMs = Number.NEGATIVE_INFINITY;
-  /** When the first of the cool-downs began that follow each other without a send. */
-  #coolingSinceMs: number | null = null;
+  /** When the cool-down began that lasts now, however often it was renewed since. */
+  #coolingSinceMs = Number.NEGATIVE_INFINITY;
   #sendsSinceComplaint = 0;
 
   /** `fastestMs`: the interval between two sends while the relay has not complained. */
@@ -43,10 +43,9 @@ export class Pacing {
     return Math.max(0, this.#coolUntilMs - this.#clock.monotonicMs());
   }
 
-  /** Milliseconds for which it is still worth waiting for the cool-down; 0 when it was renewed for too long. */
+  /** Milliseconds for which the present cool-down is still worth waiting for; 0 when it was renewed for too long. */
   patienceMs(): number {
-    const now = this.#clock.monotonicMs();
-    return Math.max(0, (this.#coolingSinceMs ?? now) + LONGEST_COOL_DOWN_MS - now);
+    return Math.max(0, this.#coolingSinceMs + LONGEST_COOL_DOWN_MS - this.#clock.monotonicMs());
   }
 
   /** Milliseconds until a frame may be sent; 0 when it may be sent now. */
@@ -56,7 +55,6 @@ export class Pacing {
 
   /** Notes that a frame is being sent. */
   sent(): void {
-    this.#coolingSinceMs = null;
     this.#sentAtMs = this.#clock.monotonicMs();
     this.#sendsSinceComplaint += 1;
     if (this.#sendsSinceComplaint >= SENDS_TO_RECOVER && this.#intervalMs > this.#fastestMs) {

@@ -54,7 +54,10 @@ export class RequestThread<Request, Answer> {
   async close(): Promise<void> {
     this.#closed = true;
     this.#fail(closing());
-    await this.#worker?.terminate();
+    const worker = this.#worker;
+    // Its end is waited for, and a process that has nothing else to do must not end before.
+    worker?.ref();
+    await worker?.terminate();
   }
 
   #started(): Worker {
@@ -63,7 +66,7 @@ export class RequestThread<Request, Answer> {
     worker.on('message', (answer: ThreadAnswer) => {
       const waiting = this.#waiting.get(answer.number);
       this.#waiting.delete(answer.number);
-      if (this.#waiting.size === 0) worker.unref();
+      if (this.#waiting.size === 0 && !this.#closed) worker.unref();
       if ('error' in answer) waiting?.reject(new Error(answer.error));
       // The worker is ours and typed by the same request and answer.
       else waiting?.resolve(answer.body as Answer);

@@ -194,7 +194,7 @@ describe('an interrupt during a fetch', () => {
     const running = rig.run('fetch', NPUB);
     await following(rig);
     rig.signals.emit('SIGINT');
-    rig.clock.advance(20);
+    rig.clock.advance(800);
     rig.signals.emit('SIGINT');
     expect(rig.quitWith).toEqual([]);
     rig.clock.advance(2000);

@@ -1,8 +1,11 @@
+import { createServer } from 'node:net';
 import { decode } from 'nostr-tools/nip19';
 import { afterEach, describe, expect, it } from 'vitest';
+import { readRelayList } from '../../main/accounts/relay-list.ts';
 import { startDemo } from '../../main/demo/demo.ts';
 import type { Demo } from '../../main/demo/demo.ts';
 import { createEventCheck } from '../../main/demo/published-event.ts';
+import { sampleHistory } from '../../main/demo/sample-history.ts';
 import { systemClock } from '../../main/platform/clock.ts';
 import type { SignedEvent } from '../../preload/contract.ts';
 import { RawClient } from '../relays/raw-client.ts';
@@ -46,6 +49,9 @@ describe('the demo', () => {
     expect(b.events.size).toBeLessThan(a.events.size);
     expect(c.events.size).toBeLessThan(a.events.size);
     expect([...c.events.keys()].every((id) => a.events.has(id))).toBe(true);
+    const onlyOnB = [...b.events.keys()].filter((id) => !a.events.has(id) && !c.events.has(id));
+    expect(onlyOnB.length).toBeGreaterThan(0);
+    expect(onlyOnB.length).toBeLessThan(5);
     expect(a.largestPage).toBe(200);
     expect(c.largestPage).toBe(50);
 
@@ -58,6 +64,39 @@ describe('the demo', () => {
     expect(Math.max(...times)).toBeLessThanOrEqual(noon);
     expect(noon - Math.min(...times)).toBeGreaterThan(3.9 * 365 * 86_400);
     expect(decode(demo.account.npub).data).toBe(demo.account.pubkey);
+  });
+
+  it('has seconds with more events than a page of the capped relay carries, whenever it is started', () => {
+    for (let days = 0; days < 1000; days += 50) {
+      const now = noon + days * 86_400;
+      const seconds = Map.groupBy(sampleHistory(now), (event) => event.created_at);
+      const crowded = [...seconds].filter(([second, events]) => second > now - 900 * 86_400 && events.length > 50);
+      expect(crowded.length).toBeGreaterThan(0);
+    }
+  });
+
+  it('has its relays where they were before, but for a port that somebody has taken', async () => {
+    const first = await demoAt(noon);
+    const ports = first.relays.map(({ port }) => port);
+    await running.pop()?.close();
+    const taken = createServer();
+    await new Promise<void>((resolve) => taken.listen(ports[1], '127.0.0.1', resolve));
+    const again = await startDemo({ clock: { ...systemClock, nowMs: () => noon * 1000 }, ports });
+    running.push(again);
+    await new Promise<void>((resolve) => void taken.close(() => resolve()));
+    const [a, b, c] = again.relays.map(({ port }) => port);
+    expect([a, c]).toEqual([ports[0], ports[2]]);
+    expect(b).not.toBe(ports[1]);
+  });
+
+  it('tells its roles as its published list does', async () => {
+    const demo = await demoAt(noon);
+    const { events } = await readAll(demo.relays[0]?.url ?? '');
+    const list = [...events.values()].find((event) => event.kind === 10002);
+    if (list === undefined) throw new Error('a relay list was expected');
+    const told = demo.relays.map(({ url, read, write }) => ({ url: `${url}/`, read, write, extra: false }));
+    const published = readRelayList(list).map((relay) => ({ ...relay, url: `${relay.url.replace(/\/$/, '')}/` }));
+    expect(published).toEqual(told);
   });
 
   it('publishes the relay list of the sample account with the ports in use', async () => {

@@ -177,7 +177,7 @@ describe('importing', () => {
       newlyArchived: 3,
       alreadyArchived: 0,
       bad: 1,
-      problems: [{ line: 4, message: 'is no JSON' }],
+      problems: [{ line: 4, message: 'not JSON' }],
     });
     expect(heard).toHaveBeenCalled();
     expect((await engine.methods['accounts.list']({}))[0]?.archive).toEqual({ events: 3, oldest: 100, newest: 300 });

@@ -1,5 +1,6 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, fstatSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { devNull } from 'node:os';
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { ImportReport, SignedEvent } from '../../preload/contract.ts';
@@ -72,7 +73,7 @@ async function importFile(call: Invocation, file: string): Promise<ExitCode> {
           if (!call.json) call.messages.raw(`holdfast: ${singleLine(name)}, line ${line}: ${singleLine(message)}\n`);
         }
       };
-      const report = await engine.importLines(textLines(chunksOf(input, file, signal)), tellProblems);
+      const report = await engine.importLines(textLines(chunksOf(input, file, signal), signal), tellProblems);
       tellProblems(report);
       await printImportReport(call, report, name);
       if (signal.aborted) return EXIT.partial;
@@ -85,8 +86,25 @@ async function importFile(call: Invocation, file: string): Promise<ExitCode> {
 }
 
 function standardInput(call: Invocation): Readable {
+  if (isNullDevice(call.host.stdin)) {
+    throw new Fault(
+      'invalid-argument',
+      'Standard input is closed, so there is nothing to import. Name a file, or pipe events into the command.',
+    );
+  }
   if (call.host.stdin.isTTY === true) call.messages.note('reading events from the terminal; Ctrl-D ends the input');
   return call.host.stdin;
+}
+
+/** Where the system runs a command without an input, the null device stands in for one that is closed. */
+function isNullDevice(stream: Readable): boolean {
+  if (!('fd' in stream) || typeof stream.fd !== 'number') return false;
+  try {
+    const [input, nothing] = [fstatSync(stream.fd), statSync(devNull)];
+    return input.isCharacterDevice() && nothing.isCharacterDevice() && input.rdev === nothing.rdev;
+  } catch {
+    return false;
+  }
 }
 
 async function openFile(path: string): Promise<Readable> {

@@ -19,6 +19,15 @@ export interface VirtualRowsOptions {
   pinned(): number;
 }
 
+/**
+ * The rows as they are now, by key. Heights that are measured between a change of the rows and the next settings must
+ * not mix keys of both, or two rows would share one.
+ */
+function identities(options: VirtualRowsOptions): { count: number; getItemKey(index: number): string } {
+  const keys = Array.from({ length: options.count() }, (_, index) => options.key(index));
+  return { count: keys.length, getItemKey: (index) => keys[index] ?? String(index) };
+}
+
 /** The rows of a long list that are worth rendering. Made during a component's start, it lives as long as that. */
 export class VirtualRows {
   #items = $state.raw<readonly VirtualItem[]>([]);
@@ -27,10 +36,9 @@ export class VirtualRows {
 
   constructor(options: VirtualRowsOptions) {
     const settings = () => ({
-      count: options.count(),
+      ...identities(options),
       getScrollElement: () => options.scroller(),
       estimateSize: (index: number) => options.estimate(index),
-      getItemKey: (index: number) => options.key(index),
       observeElementRect,
       observeElementOffset,
       scrollToFn: elementScroll,

@@ -40,11 +40,12 @@ const rateLimited = status('warn', 'waiting', 'Waits (rate limited)');
 const reconnecting = status('warn', 'unlinked', 'Waits to reconnect');
 const cancelled = status('quiet', 'stopped', 'Cancelled');
 
-const relayRuns: Record<Exclude<RelayRunState, 'cooling-down'>, Status> = {
+const relayRuns: Record<RelayRunState, Status> = {
   ...ranges,
   waiting: status('quiet', 'waiting', 'Waiting'),
   connecting: status('busy', 'running', 'Connecting'),
   fetching: ranges.active,
+  'cooling-down': rateLimited,
   cancelled,
 };
 
@@ -94,11 +95,9 @@ export function runStatus(value: RunStatus): Status {
   return relayRuns[value];
 }
 
-/** One relay inside a run. What it waits for is told by the reason that is recorded with it. */
-export function relayRunStatus({ state, reason }: Pick<RelayProgress, 'state' | 'reason'>): Status {
-  if (state !== 'cooling-down') return relayRuns[state];
-  if (/\brate\b|slow down|pace/i.test(reason ?? '')) return rateLimited;
-  return /connect/i.test(reason ?? '') ? reconnecting : relayRuns.waiting;
+/** One relay inside a run. Before it may be connected to again it has a time to wait for. */
+export function relayRunStatus({ state, waitingUntil }: Pick<RelayProgress, 'state' | 'waitingUntil'>): Status {
+  return state === 'connecting' && waitingUntil !== null ? reconnecting : relayRuns[state];
 }
 
 /** True while a run has something to do on the relay or waits for it. */

@@ -153,17 +153,18 @@ describe('states', () => {
 
 describe('one state has one name', () => {
   it('says what a relay waits for, in a run and on the list of relays', () => {
-    const waits = (reason: string | null) => relayRunStatus({ state: 'cooling-down', reason }).word;
-    expect(waits('rate limited by the relay')).toBe('Waits (rate limited)');
-    expect(waits('waiting before connecting again')).toBe('Waits to reconnect');
-    expect(waits('too many open requests')).toBe('Waiting');
-    expect(waits(null)).toBe('Waiting');
+    const word = (state: RelayProgress['state'], waitingUntil: number | null) =>
+      relayRunStatus({ state, waitingUntil }).word;
+    expect(word('cooling-down', now)).toBe('Waits (rate limited)');
+    expect(word('connecting', now)).toBe('Waits to reconnect');
+    expect(word('connecting', null)).toBe('Connecting');
+    expect(word('waiting', null)).toBe('Waiting');
     expect(healthStatus({ state: 'rate-limited', connected: true }).word).toBe('Waits (rate limited)');
     expect(healthStatus({ state: 'degraded', connected: false }).word).toBe('Waits to reconnect');
   });
 
   it('calls work in progress the same for ranges, runs and relays', () => {
-    expect(relayRunStatus({ state: 'fetching', reason: null })).toBe(relayRunStatus({ state: 'active', reason: null }));
+    expect(relayRunStatus(progress({}))).toBe(relayRunStatus(progress({ state: 'active' })));
     expect(historyStatus([sampleRange({ status: 'active' })], false).word).toBe('Fetching');
   });
 

@@ -26,7 +26,7 @@ export function generalMethods(parts: EngineParts): GeneralMethods {
       Promise.reject(new Fault('unknown-method', 'This interface cannot open addresses outside; use the link itself.')),
     'archive.import': async ({ lines }) => {
       requireOwner(parts);
-      const report = await importJsonl(lines.split('\n'), { store: archiver(parts), verifier });
+      const report = await importJsonl([lines], { store: archiver(parts), verifier });
       changes.tell('accounts', 'coverage');
       return report;
     },

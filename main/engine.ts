@@ -80,7 +80,7 @@ async function compose(
       changes.tell('activity', 'coverage', 'accounts', 'runs');
     },
   });
-  const summaries = new SummaryReader(database.path, clock);
+  const summaries = new SummaryReader(database.path, clock, () => changes.tell('coverage'));
   const reading = reader.db;
   const parts: EngineParts = {
     options,

@@ -9,8 +9,10 @@ const REST_FACTOR = 4;
 
 interface Kept {
   summary: Promise<CopiesSummary | CoverageTimeline>;
-  /** Monotonic milliseconds; until then the kept summary is given. */
-  freshUntilMs: number;
+  /** False once the rest after computing it is over; until then it is given to whoever asks. */
+  resting: boolean;
+  /** Somebody asked meanwhile, perhaps because something changed that it does not know of. */
+  askedAgain: boolean;
 }
 
 /** Computes summaries that read every event of an account, in a thread, one of each kind and account at a time. */
@@ -22,10 +24,17 @@ export class SummaryReader {
     workerUrl(import.meta.url, 'summary-worker'),
   );
 
-  /** @param path the database file. */
-  constructor(path: string, clock: Clock) {
+  readonly #onRested: () => void;
+  readonly #stopTimers = new Set<() => void>();
+
+  /**
+   * @param path the database file.
+   * @param onRested called when a summary that was given again while it rested may be computed anew: whoever shows it asks once more.
+   */
+  constructor(path: string, clock: Clock, onRested: () => void) {
     this.#path = path;
     this.#clock = clock;
+    this.#onRested = onRested;
   }
 
   async copies(subject: SummarySubject): Promise<CopiesSummary> {
@@ -37,23 +46,33 @@ export class SummaryReader {
   }
 
   close(): Promise<void> {
+    for (const stop of this.#stopTimers) stop();
     return this.#thread.close();
   }
 
   #read(type: SummaryRequest['type'], subject: SummarySubject): Promise<CopiesSummary | CoverageTimeline> {
     const key = JSON.stringify([type, subject.account, subject.relays]);
     const kept = this.#kept.get(key);
+    if (kept?.resting === true) {
+      kept.askedAgain = true;
+      return kept.summary;
+    }
     const startedMs = this.#clock.monotonicMs();
-    if (kept !== undefined && startedMs < kept.freshUntilMs) return kept.summary;
     const entry: Kept = {
       summary: this.#thread.ask({ type, path: this.#path, subject }),
-      freshUntilMs: Number.POSITIVE_INFINITY,
+      resting: true,
+      askedAgain: false,
     };
     this.#kept.set(key, entry);
     entry.summary.then(
       () => {
-        const nowMs = this.#clock.monotonicMs();
-        entry.freshUntilMs = nowMs + REST_FACTOR * (nowMs - startedMs);
+        const restMs = REST_FACTOR * (this.#clock.monotonicMs() - startedMs);
+        const stop = this.#clock.after(restMs, () => {
+          this.#stopTimers.delete(stop);
+          entry.resting = false;
+          if (entry.askedAgain) this.#onRested();
+        });
+        this.#stopTimers.add(stop);
       },
       () => this.#kept.delete(key),
     );

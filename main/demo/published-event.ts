@@ -15,7 +15,7 @@ export async function createEventCheck(): Promise<EventCheck> {
     read(value) {
       const event = readSignedEvent(value);
       if (typeof event === 'string') return `invalid: ${event}`;
-      return check(event) === 'valid' ? event : 'invalid: the ID or the signature does not fit the event';
+      return check({ ...event }) === 'valid' ? event : 'invalid: the ID or the signature does not fit the event';
     },
   };
 }

@@ -19,7 +19,7 @@ const FRIENDS = Array.from({ length: 40 }, (_, index) => namedHex(`friend ${inde
 /** One day in so many somebody's client reacts to a whole thread at once. */
 const DAYS_BETWEEN_BURSTS = 850;
 /** More than the smallest page of the demo's relays carries. */
-const REACTIONS_OF_A_BURST = 64;
+const REACTIONS_OF_A_BURST = 40;
 /** One day in so many a note goes out that reaches a single relay. */
 const DAYS_BETWEEN_LONE_NOTES = 400;
 
@@ -87,7 +87,7 @@ function everyday(random: Random, createdAt: number): EventTemplate {
   return { kind: 1111, created_at: createdAt, tags: [['E', theirNote], ['K', '30023'], ...about, ['k', '30023']], content: replyText(random) }; // prettier-ignore
 }
 
-/** A whole thread liked at once: more events in one second than some relays put on a page. */
+/** A whole thread liked at once: nearly as many events in one second as relay C puts on a page. */
 function burst(createdAt: number): EventTemplate[] {
   return Array.from({ length: REACTIONS_OF_A_BURST }, (_, index) => {
     const friend = FRIENDS[index % FRIENDS.length] ?? '';

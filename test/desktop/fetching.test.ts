@@ -32,7 +32,7 @@ describe.each<HostName>(['desktop', 'browser'])('fetching in the %s', (host) => 
     async (theme, { open }) => {
       const { page, problems, screenshot } = await open({ host, demo: true, theme });
       await page.getByRole('heading', { name: 'mira' }).waitFor();
-      await page.getByText('2 of 3 source relays were walked to the end of their history.').waitFor();
+      await page.getByText('The whole history of all 3 source relays was walked to its end.').waitFor();
       await screenshot(`demo-overview-${host}-${theme}`);
       await page.getByRole('link', { name: 'Coverage' }).click();
       const rows = page.getByRole('treegrid').getByRole('row');

@@ -46,8 +46,8 @@ function numberIn(text: string): number {
   return Number(/\d[\d,]*/.exec(text)?.[0].replaceAll(',', '') ?? Number.NaN);
 }
 
-/** What the activity bar says once the fetch of the sample account has ended; one of its relays stays partial. */
-const ENDED = /^Fetch for mira:\s+partial/;
+/** What the activity bar says once the fetch of the sample account has ended. */
+const ENDED = /^Fetch for mira:\s+complete/;
 
 /**
  * Whether the second relay of the demo forgot the event, as it did one of every five stretches of 17 days. The oldest

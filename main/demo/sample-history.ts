@@ -18,7 +18,7 @@ const FRIENDS = Array.from({ length: 40 }, (_, index) => namedHex(`friend ${inde
 
 /** One day in so many somebody's client reacts to a whole thread at once. */
 const DAYS_BETWEEN_BURSTS = 850;
-/** More than the smallest page of the demo's relays carries. */
+/** As many as the shortest pages of the demo's relays can still carry. */
 const REACTIONS_OF_A_BURST = 40;
 /** One day in so many a note goes out that reaches a single relay. */
 const DAYS_BETWEEN_LONE_NOTES = 400;

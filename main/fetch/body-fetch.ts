@@ -35,7 +35,7 @@ export class BodyFetch {
   #notFetched = 0;
   #stopped: string | null = null;
   #working: Promise<void> | null = null;
-  #defect: unknown = null;
+  #defect: Error | null = null;
 
   constructor(context: PagingContext, range: Range, attempt: Attempt) {
     this.#context = context;
@@ -50,7 +50,7 @@ export class BodyFetch {
     this.#working ??= this.#work()
       // Nobody waits yet; `finish` tells of it.
       .catch((error: unknown) => {
-        this.#defect = error;
+        this.#defect = error instanceof Error ? error : new Error(String(error));
       })
       .finally(() => {
         this.#working = null;

@@ -154,11 +154,12 @@ describe('the command line as a process', () => {
     expect((await run('refetch', String(range))).code).toBe(0);
     const tree = (await run('coverage', alice.npub)).document as CoverageDocument;
     const attempts = tree.relays[0]?.ranges.find(({ id }) => id === range)?.attempts ?? [];
-    // The page walk of the first run, what the relay said to being compared, and the page walk in its place.
-    expect(attempts).toMatchObject([
-      { strategy: 'paging', status: 'complete', prior: null },
-      { strategy: 'negentropy', prior: attempts[0]?.id },
-      { strategy: 'paging', status: 'complete', prior: attempts[1]?.id },
+    // The page walk of the first run is kept. A recheck within the same second asks the very same scope, so its attempt
+    // may stand between; then come what the relay said to being compared, and the page walk in its place.
+    expect(attempts[0]).toMatchObject({ strategy: 'paging', status: 'complete', prior: null });
+    expect(attempts.slice(-2)).toMatchObject([
+      { strategy: 'negentropy', prior: attempts.at(-3)?.id },
+      { strategy: 'paging', status: 'complete', prior: attempts.at(-2)?.id },
     ]);
   });
 

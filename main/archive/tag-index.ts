@@ -5,8 +5,8 @@ import { RowInsertion } from './row-insertion.ts';
 
 /** Bodies indexed in one transaction; a few milliseconds. */
 const BODIES_PER_TRANSACTION = 128;
-/** By then the next page is on its way and the verifier has work, so nobody waits for this thread. */
-const DISTANCE_MS = 12;
+/** While pages keep arriving the index waits: its work would slow down the checking of the next page. */
+const REST_MS = 1000;
 
 const insertion = new RowInsertion('event_tags', ['name', 'value', 'event_ref'], 'on conflict do nothing');
 
@@ -42,7 +42,7 @@ export async function indexNextTags(db: WritableDatabase): Promise<boolean> {
   });
 }
 
-/** Keeps the tag index close behind the archive, and lets readers of the index wait until it has caught up. */
+/** Lets the tag index follow the archive, and lets readers of the index wait until it has caught up. */
 export class TagIndex {
   readonly #db: WritableDatabase;
   readonly #clock: Clock;
@@ -57,10 +57,11 @@ export class TagIndex {
     this.#log = log;
   }
 
-  /** Says that bodies were archived; the index follows in a moment. */
+  /** Says that bodies were archived; the index follows when the archive has rested for a second. */
   wake(): void {
-    if (this.#closed || this.#stopTimer !== null) return;
-    this.#stopTimer = this.#clock.after(DISTANCE_MS, () => {
+    if (this.#closed) return;
+    this.#stopTimer?.();
+    this.#stopTimer = this.#clock.after(REST_MS, () => {
       this.#stopTimer = null;
       this.caughtUp().catch((error: unknown) => this.#log(`indexing tags: ${String(error)}`));
     });

@@ -36,45 +36,61 @@ export class BodyFetch {
   #stopped: string | null = null;
   #working: Promise<void> | null = null;
   #defect: Error | null = null;
+  readonly #failure = new AbortController();
+  readonly #abandoned = new AbortController();
+  /** Aborts when the run is cancelled, and when this is abandoned. */
+  readonly #signal: AbortSignal;
 
   constructor(context: PagingContext, range: Range, attempt: Attempt) {
+    this.#signal = AbortSignal.any([context.signal, this.#abandoned.signal]);
     this.#context = context;
     this.#range = range;
     this.#attempt = attempt;
   }
 
+  /** Aborts when a batch could not be stored: {@link BodyFetch.finish} rejects then, and nothing more is asked for. */
+  get failure(): AbortSignal {
+    return this.#failure.signal;
+  }
+
   /** Asks for more bodies, by ID (64 hex characters). */
   add(ids: readonly string[]): void {
-    if (ids.length === 0) return;
     this.#queue.push(...ids);
-    this.#working ??= this.#work()
-      // Nobody waits yet; `finish` tells of it.
-      .catch((error: unknown) => {
-        this.#defect = error instanceof Error ? error : new Error(String(error));
-      })
-      .finally(() => {
-        this.#working = null;
-      });
+    if (this.#working === null && this.#goesOn()) this.#working = this.#work();
   }
 
   /** Resolves when everything that was added was asked for, and once more what did not come. Rejects when a batch could not be stored. */
   async finish(): Promise<BodyFetchEnd> {
     await this.#working;
     if (this.#defect !== null) throw this.#defect;
-    const again = this.#again;
-    this.#again = [];
-    for (let start = 0; start < again.length && this.#stopped === null; start += this.#batch) {
-      const ids = again.slice(start, start + this.#batch);
-      const missing = await this.#ask(ids);
-      this.#notFetched += missing.length;
+    const again = this.#again.splice(0);
+    while (again.length > 0 && this.#stopped === null) {
+      this.#notFetched += (await this.#ask(again.splice(0, this.#batch))).length;
     }
+    this.#notFetched += again.length + this.#queue.splice(0).length;
     return { notFetched: this.#notFetched, reason: this.#stopped };
   }
 
+  /** Asks for nothing more, whatever was added; resolves when nothing more will be stored. Never rejects. */
+  async abandon(): Promise<void> {
+    this.#abandoned.abort();
+    await this.#working;
+  }
+
+  #goesOn(): boolean {
+    return this.#queue.length > 0 && this.#stopped === null && this.#defect === null && !this.#abandoned.signal.aborted;
+  }
+
+  /** Nobody waits for it while a comparison goes on, so it never rejects. */
   async #work(): Promise<void> {
-    while (this.#queue.length > 0 && this.#stopped === null && this.#defect === null) {
-      this.#again.push(...(await this.#ask(this.#queue.splice(0, this.#batch))));
+    try {
+      while (this.#goesOn()) this.#again.push(...(await this.#ask(this.#queue.splice(0, this.#batch))));
+    } catch (error) {
+      this.#defect = error instanceof Error ? error : new Error(String(error));
+      this.#failure.abort(this.#defect);
     }
+    // In the same step as the last look at the queue, so that what is added next is not left lying.
+    this.#working = null;
   }
 
   /** @returns the IDs that did not come. */
@@ -84,8 +100,9 @@ export class BodyFetch {
       const collector = new PageCollector(this.#context.verifier, { ...this.#range.filter, ...request });
       const result = await this.#context.connection.query(request, {
         onEvent: (event) => collector.add(event),
-        signal: this.#context.signal,
+        signal: this.#signal,
         idleTimeoutMs: this.#context.idleTimeoutMs,
+        onWaiting: (waiting) => this.#context.progress.wait(waiting),
       });
       if (!result.sent) {
         this.#stopped = result.failure.message;

@@ -69,6 +69,16 @@ class NegentropyAttempt {
   }
 
   async run(): Promise<NegentropyEnd> {
+    try {
+      return await this.#compareAll();
+    } catch (error) {
+      // What could not be stored ends the attempt; nothing of it may go on behind the back of whoever is told.
+      await this.#bodies.abandon();
+      throw error;
+    }
+  }
+
+  async #compareAll(): Promise<NegentropyEnd> {
     this.#context.progress.beginRange(this.#range.since, this.#range.until);
     const scopes: Scope[] = [{ since: this.#range.since, until: this.#range.until }];
     for (let scope = scopes.shift(); scope !== undefined; scope = scopes.shift()) {
@@ -116,12 +126,14 @@ class NegentropyAttempt {
         },
       },
       {
-        signal,
+        // A comparison whose bodies cannot be stored is not worth going on with, however slow the relay.
+        signal: AbortSignal.any([signal, this.#bodies.failure]),
         idleTimeoutMs,
         onWaiting: (waiting) => progress.wait(waiting),
       },
     );
     session.close();
+    this.#bodies.failure.throwIfAborted();
     if (!result.sent) return { type: 'ended', reason: result.failure.message, fallBack: false };
     await this.#record(scope, request, session, result.outcome, remoteOnly, localOnly);
     return this.#judge(scope, session, result.outcome);

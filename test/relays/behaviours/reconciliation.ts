@@ -79,6 +79,15 @@ export function negErrAtMessage(message: number, reason = 'closed: took too long
   };
 }
 
+/** Says nothing any more from the n-th NEG-MSG of a session that was opened properly on. */
+export function silentFromMessage(message: number): Behaviour {
+  let seen = 0;
+  return {
+    name: `falls silent at message ${message}`,
+    takeMessage: (received) => received.type === 'NEG-MSG' && ++seen >= message,
+  };
+}
+
 /** Answers NEG-OPEN over a set of more than `maximum` items with NEG-ERR and its maximum as fourth element (row 14). */
 export function refuseSetsAbove(
   maximum: number,

@@ -1,29 +1,37 @@
-// The crash trial at full size: `npm run test:crash:full [-- --seed TEXT] [-- --events N] [-- --kills N]`.
-import { mkdtempSync, rmSync } from 'node:fs';
+// The crash trials at full size: `npm run test:crash:full [-- --seed TEXT] [-- --events N] [-- --kills N] [-- --only paging|reconciliation]`.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runCrashTrial } from './crash-trial.ts';
+import { runReconciliationTrial } from './reconciliation-trial.ts';
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Date.now()) },
     events: { type: 'string', default: '50000' },
     kills: { type: 'string', default: '20' },
+    only: { type: 'string' },
   },
 });
 
+const trials = { paging: runCrashTrial, reconciliation: runReconciliationTrial };
 const directory = mkdtempSync(join(tmpdir(), 'holdfast-crash-'));
 console.log(`seed: ${values.seed}`);
 try {
-  const report = await runCrashTrial({
-    events: Number(values.events),
-    kills: Number(values.kills),
-    seed: values.seed,
-    directory,
-    log: (line) => console.log(line),
-  });
-  console.log(JSON.stringify(report, null, 2));
+  for (const [name, run] of Object.entries(trials)) {
+    if (values.only !== undefined && values.only !== name) continue;
+    console.log(`${name}:`);
+    mkdirSync(join(directory, name));
+    const report = await run({
+      events: Number(values.events),
+      kills: Number(values.kills),
+      seed: values.seed,
+      directory: join(directory, name),
+      log: (line) => console.log(line),
+    });
+    console.log(JSON.stringify(report, null, 2));
+  }
 } finally {
   rmSync(directory, { recursive: true, force: true });
 }

@@ -1,7 +1,8 @@
 /**
  * Loaded by `--import` before Holdfast: kills the process, as hard as an operating system can, right before a chosen
- * statement of a chosen page's transaction. HOLDFAST_KILL_AT is `PAGE:STATEMENT`, both counted from 1; the statement
- * after the last one is the moment right after the commit. Writes what it was about to do to the file HOLDFAST_KILL_NOTE.
+ * statement of a chosen transaction, of those that commit a page, a batch of bodies, what a NEG session named, or the
+ * completion of a comparison. HOLDFAST_KILL_AT is `PAGE:STATEMENT`, both counted from 1; the statement after the last one
+ * is the moment right after the commit. Writes what it was about to do to the file HOLDFAST_KILL_NOTE.
  */
 import BetterSqlite3 from 'better-sqlite3';
 import { writeFileSync } from 'node:fs';
@@ -11,7 +12,8 @@ const note = process.env['HOLDFAST_KILL_NOTE'] ?? '';
 
 let pagesBegun = 0;
 let sinceBegin = 0;
-/** Only the transactions of pages name event IDs first; every other one is passed over. */
+/** Only these transactions name event IDs first, or look first at what was covered; every other one is passed over. */
+const FIRST_STATEMENT = /insert into event_ids|select covered_from/i;
 let isPage = false;
 
 function about(sql: string): void {
@@ -21,7 +23,7 @@ function about(sql: string): void {
     return;
   }
   sinceBegin += 1;
-  if (sinceBegin === 1 && /insert into event_ids/i.test(sql)) {
+  if (sinceBegin === 1 && FIRST_STATEMENT.test(sql)) {
     isPage = true;
     pagesBegun += 1;
   }

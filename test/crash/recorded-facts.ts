@@ -7,17 +7,20 @@ import type { SignedEvent } from '../../preload/contract.ts';
 /** What a relay of the trial holds for the account, by relay key. */
 export type Holdings = ReadonlyMap<string, readonly SignedEvent[]>;
 
-/**
- * Opens a copy of an archive as it lies on disk, so that looking at it does not repair what a crash left, and hands it
- * to `look`.
- */
-export function withCopy<T>(dataDirectory: string, look: (database: BetterSqlite3.Database) => T): T {
+/** Copies an archive as it lies on disk, so that looking at it does not repair what a crash left. Returns where it is. */
+export function copyArchive(dataDirectory: string): string {
   const copy = `${dataDirectory}-copy`;
   rmSync(copy, { recursive: true, force: true });
   mkdirSync(copy);
   for (const name of ['holdfast.db', 'holdfast.db-wal']) {
     if (existsSync(join(dataDirectory, name))) cpSync(join(dataDirectory, name), join(copy, name));
   }
+  return copy;
+}
+
+/** Hands a copy of an archive to `look`. */
+export function withCopy<T>(dataDirectory: string, look: (database: BetterSqlite3.Database) => T): T {
+  const copy = copyArchive(dataDirectory);
   const database = new BetterSqlite3(join(copy, 'holdfast.db'));
   try {
     return look(database);

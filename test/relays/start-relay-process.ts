@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { RecordedRequest } from './scripted-relay.ts';
 
@@ -11,6 +12,10 @@ export interface RelayProcessOptions {
   eoseHints?: boolean;
   /** A file to which every REQ is appended as it arrives. */
   log?: string;
+  /** Compares by NIP-77, in messages of so many bytes at the most; 0: of any length. */
+  negentropy?: number;
+  /** Told the type of every message that the relay receives, such as `NEG-MSG`. */
+  onMessage?: (type: string) => void;
 }
 
 export interface RelayProcess {
@@ -30,16 +35,18 @@ export async function startRelayProcess(options: RelayProcessOptions = {}): Prom
   if (options.cap !== undefined) args.push('--cap', String(options.cap));
   if (options.eoseHints) args.push('--hints');
   if (options.log !== undefined) args.push('--log', options.log);
+  if (options.negentropy !== undefined) args.push('--negentropy', String(options.negentropy));
+  if (options.onMessage !== undefined) args.push('--tell');
 
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   const exited = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const line = await new Promise<string>((resolve, reject) => {
-    let text = '';
     let complaints = '';
     child.stderr.on('data', (chunk: Buffer) => (complaints += chunk.toString()));
-    child.stdout.on('data', (chunk: Buffer) => {
-      text += chunk.toString();
-      if (text.includes('\n')) resolve(text);
+    const lines = createInterface(child.stdout);
+    lines.once('line', (first) => {
+      resolve(first);
+      lines.on('line', (type) => options.onMessage?.(type));
     });
     child.once('error', reject);
     child.once('close', () => reject(new Error(`the relay process did not start: ${complaints}`)));

@@ -45,6 +45,7 @@ serveRequests((request: ReconcileRequest): ReconcileAnswer => {
     case 'message':
       return reconcile(request.session, request.messageHex);
     case 'close':
+      sessions.get(request.session)?.close();
       sessions.delete(request.session);
       return { type: 'closed' };
   }

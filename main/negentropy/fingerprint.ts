@@ -20,6 +20,11 @@ const hashedLimbs = new Uint32Array(LIMBS + 2);
 const hashed = new Uint8Array(hashedLimbs.buffer);
 const hashedOfCountDigits = [1, 2, 3, 4, 5].map((digits) => hashed.subarray(0, LIMBS * 4 + digits));
 
+/** Limbs that the running sums of `count` IDs take. */
+export function sumsLength(count: number): number {
+  return (Math.floor(count / STRIDE) + 1) * LIMBS;
+}
+
 /**
  * The fingerprints of packed IDs. Running sums modulo 2^256 are kept for every eighth item, so that the sum of any range
  * is two short additions and a subtraction, limb by limb with a carry. Doubles hold these sums exactly.
@@ -27,21 +32,16 @@ const hashedOfCountDigits = [1, 2, 3, 4, 5].map((digits) => hashed.subarray(0, L
 export class Fingerprints {
   readonly #ids: Uint32Array;
   readonly #sums: Uint32Array;
+  /** The sum of the first `#reached` IDs: ranges are mostly asked about in order, each from where the last one ended. */
+  #upper = new Float64Array(LIMBS);
+  #lower = new Float64Array(LIMBS);
+  #reached = 0;
 
-  /** Keeps `ids`: 8 limbs an ID, little-endian, of at least `count` IDs. */
-  constructor(ids: Uint32Array, count: number) {
-    const steps = Math.floor(count / STRIDE);
-    const sums = new Uint32Array((steps + 1) * LIMBS);
-    for (let step = 0; step < steps; step += 1) {
-      let carry = 0;
-      for (let limb = 0; limb < LIMBS; limb += 1) {
-        const known = sums[step * LIMBS + limb] as number;
-        const value = known + carry + columnSum(ids, limb, step * STRIDE, (step + 1) * STRIDE);
-        // An unsigned limb keeps what is left of a number modulo 2^32.
-        sums[(step + 1) * LIMBS + limb] = value;
-        carry = Math.floor(value / LIMB);
-      }
-    }
+  /** Keeps `ids`: 8 limbs an ID, little-endian, of at least `count` IDs; and `sums`, at least as long as they ask for. */
+  constructor(ids: Uint32Array, count: number, sums: Uint32Array) {
+    sums.fill(0, 0, LIMBS);
+    const last = sumsLength(count) - LIMBS;
+    for (let at = 0; at < last; at += LIMBS) writeNextSum(ids, sums, at);
     this.#ids = ids;
     this.#sums = sums;
   }
@@ -52,26 +52,57 @@ export class Fingerprints {
    * the platform hashes short inputs fastest.
    */
   of(from: number, to: number): string {
-    const ids = this.#ids;
-    const fromStep = Math.floor(from / STRIDE);
-    const toStep = Math.floor(to / STRIDE);
+    if (from !== this.#reached) this.#sumUpTo(from, this.#upper);
+    const lower = this.#upper;
+    const upper = this.#lower;
+    this.#sumUpTo(to, upper);
     let carry = 0;
     for (let limb = 0; limb < LIMBS; limb += 1) {
-      const upper = (this.#sums[toStep * LIMBS + limb] as number) + columnSum(ids, limb, toStep * STRIDE, to);
-      const lower = (this.#sums[fromStep * LIMBS + limb] as number) + columnSum(ids, limb, fromStep * STRIDE, from);
-      const value = upper - lower + carry;
+      const value = (upper[limb] as number) - (lower[limb] as number) + carry;
       hashedLimbs[limb] = value;
       carry = Math.floor(value / LIMB);
     }
+    this.#lower = lower;
+    this.#upper = upper;
+    this.#reached = to;
     return hash('sha256', hashedOfCountDigits[writeCount(to - from) - 1] ?? hashed, 'binary');
+  }
+
+  /** Writes the sum of the first `count` IDs modulo 2^256, its limbs not carried over. */
+  #sumUpTo(count: number, sum: Float64Array): void {
+    const ids = this.#ids;
+    const step = Math.floor(count / STRIDE);
+    for (let limb = 0; limb < LIMBS; limb += 1) {
+      let total = this.#sums[step * LIMBS + limb] as number;
+      for (let at = step * STRIDE * LIMBS + limb; at < count * LIMBS; at += LIMBS) total += ids[at] as number;
+      sum[limb] = total;
+    }
   }
 }
 
-/** The sum of one limb of the IDs `from … to - 1`, not carried over. */
-function columnSum(ids: Uint32Array, limb: number, from: number, to: number): number {
-  let total = 0;
-  for (let at = from * LIMBS + limb; at < to * LIMBS; at += LIMBS) total += ids[at] as number;
-  return total;
+/**
+ * Writes the running sum after the one at `at`. A function of its own with the additions written out, because it is then
+ * compiled as a whole after a few calls, where a loop over everything is compiled in whatever part it happens to be hot.
+ */
+function writeNextSum(ids: Uint32Array, sums: Uint32Array, at: number): void {
+  let carry = 0;
+  for (let limb = at; limb < at + LIMBS; limb += 1) {
+    const id = limb + at * (STRIDE - 1);
+    const value =
+      carry +
+      (sums[limb] as number) +
+      (ids[id] as number) +
+      (ids[id + LIMBS] as number) +
+      (ids[id + 2 * LIMBS] as number) +
+      (ids[id + 3 * LIMBS] as number) +
+      (ids[id + 4 * LIMBS] as number) +
+      (ids[id + 5 * LIMBS] as number) +
+      (ids[id + 6 * LIMBS] as number) +
+      (ids[id + 7 * LIMBS] as number);
+    // An unsigned limb keeps what is left of a number modulo 2^32.
+    sums[limb + LIMBS] = value;
+    carry = Math.floor(value / LIMB);
+  }
 }
 
 /** Writes a count after the sum, as a varint; returns its digits. */

@@ -138,6 +138,16 @@ export class Initiator {
     return { message: next, have: have.toBatch(), need: need.toBatch() };
   }
 
+  /**
+   * Ends the conversation, wherever it is, and releases its set, which must not be in use elsewhere. What was concluded
+   * stands.
+   */
+  close(): void {
+    if (this.#state !== 'done') this.#state = 'failed';
+    this.#open = [];
+    this.#items.release();
+  }
+
   /** Matches the ranges of an answer with the questions that were asked. Returns what is open now. */
   #takeIn(message: Uint8Array, have: IdCollector, need: IdCollector): Question[] {
     const open: Question[] = [];

@@ -1,26 +1,21 @@
 import { ID_SIZE } from './bound.ts';
 import { LIMBS } from './fingerprint.ts';
+import type { ItemMemory } from './item-memory.ts';
+import { giveBack, takeMemory } from './item-memory.ts';
 import { identityOrder, radixPass, sortTies } from './item-order.ts';
 import { ItemSet } from './item-set.ts';
 import { NegentropyError } from './negentropy-error.ts';
 
-const FIRST_CAPACITY = 1024;
-
 /** Collects the items of an ItemSet, in any order; rows that come sorted by (created_at, ID) cost least. */
 export class ItemSetBuilder {
-  #timestamps: Float64Array<ArrayBuffer>;
-  #limbs: Int32Array<ArrayBuffer>;
-  #ids: Uint8Array<ArrayBuffer>;
+  #memory: ItemMemory;
   #size = 0;
   #sorted = true;
   #built = false;
 
   /** `expected` is a hint of how many items will come. */
   constructor(expected = 0) {
-    const capacity = Math.max(FIRST_CAPACITY, Math.ceil(expected));
-    this.#timestamps = new Float64Array(capacity);
-    this.#limbs = new Int32Array(capacity * LIMBS);
-    this.#ids = new Uint8Array(this.#limbs.buffer);
+    this.#memory = takeMemory(Math.ceil(expected));
   }
 
   /**
@@ -30,14 +25,14 @@ export class ItemSetBuilder {
   add(createdAt: number, id: Uint8Array): void {
     if (id.length !== ID_SIZE) throw new NegentropyError('bad-item', 'An event ID must have 32 bytes.');
     const index = this.#claim(createdAt);
-    this.#ids.set(id, index * ID_SIZE);
+    this.#memory.ids.set(id, index * ID_SIZE);
     this.#settle();
   }
 
   /** Adds one item whose ID is written as 64 hex characters. Throws like `add`. */
   addHex(createdAt: number, id: string): void {
     const index = this.#claim(createdAt);
-    const { buffer } = this.#ids;
+    const { buffer } = this.#memory.ids;
     const written = id.length === 2 * ID_SIZE ? Buffer.from(buffer, index * ID_SIZE, ID_SIZE).write(id, 'hex') : 0;
     if (written !== ID_SIZE) throw new NegentropyError('bad-item', 'An event ID must be 64 hex characters.');
     this.#settle();
@@ -54,7 +49,7 @@ export class ItemSetBuilder {
     this.#checkUnbuilt();
     this.#built = true;
     if (!this.#sorted) this.#sort();
-    return new ItemSet(this.#size, this.#timestamps, this.#limbs);
+    return new ItemSet(this.#size, this.#memory);
   }
 
   #checkUnbuilt(): void {
@@ -68,15 +63,16 @@ export class ItemSetBuilder {
       throw new NegentropyError('bad-item', 'A timestamp must be a whole number of seconds from 0 to 2^53 - 1.');
     }
     const index = this.#size;
-    if (index === this.#timestamps.length) this.#grow();
-    this.#timestamps[index] = createdAt;
+    if (index === this.#memory.capacity) this.#memory.move(index * 2);
+    this.#memory.timestamps[index] = createdAt;
     return index;
   }
 
   #settle(): void {
     const index = this.#size;
     if (this.#sorted && index > 0) {
-      const step = (this.#timestamps[index] as number) - (this.#timestamps[index - 1] as number);
+      const { timestamps } = this.#memory;
+      const step = (timestamps[index] as number) - (timestamps[index - 1] as number);
       const order = step === 0 ? this.#compareIds(index, index - 1) : step;
       if (order === 0) return;
       if (order < 0) this.#sorted = false;
@@ -84,17 +80,10 @@ export class ItemSetBuilder {
     this.#size = index + 1;
   }
 
-  #grow(): void {
-    const capacity = this.#timestamps.length * 2;
-    // A transfer frees the old memory at once, where a copy would leave it to the garbage collector.
-    this.#timestamps = new Float64Array(this.#timestamps.buffer.transfer(capacity * Float64Array.BYTES_PER_ELEMENT));
-    this.#limbs = new Int32Array(this.#limbs.buffer.transfer(capacity * ID_SIZE));
-    this.#ids = new Uint8Array(this.#limbs.buffer);
-  }
-
   #compareIds(a: number, b: number): number {
+    const { ids } = this.#memory;
     for (let i = 0; i < ID_SIZE; i += 1) {
-      const difference = (this.#ids[a * ID_SIZE + i] as number) - (this.#ids[b * ID_SIZE + i] as number);
+      const difference = (ids[a * ID_SIZE + i] as number) - (ids[b * ID_SIZE + i] as number);
       if (difference !== 0) return difference;
     }
     return 0;
@@ -105,33 +94,32 @@ export class ItemSetBuilder {
    * the timestamps span; the few that are still equal are compared in full.
    */
   #sort(): void {
-    const size = this.#size;
     const order = this.#radixOrder();
-    const timestamps = new Float64Array(size);
-    const limbs = new Int32Array(size * LIMBS);
+    const unsorted = this.#memory;
+    const sorted = takeMemory(this.#size);
     let kept = 0;
     let previous = -1;
     for (const index of order) {
       if (previous >= 0 && this.#isSameItem(previous, index)) continue;
-      timestamps[kept] = this.#timestamps[index] as number;
+      sorted.timestamps[kept] = unsorted.timestamps[index] as number;
       for (let limb = 0; limb < LIMBS; limb += 1) {
-        limbs[kept * LIMBS + limb] = this.#limbs[index * LIMBS + limb] as number;
+        sorted.limbs[kept * LIMBS + limb] = unsorted.limbs[index * LIMBS + limb] as number;
       }
       kept += 1;
       previous = index;
     }
     this.#size = kept;
-    this.#timestamps = timestamps;
-    this.#limbs = limbs;
-    this.#ids = new Uint8Array(limbs.buffer);
+    this.#memory = sorted;
+    giveBack(unsorted);
   }
 
   #radixOrder(): Uint32Array {
     const size = this.#size;
+    const { timestamps, limbs } = this.#memory;
     let earliest = Infinity;
     let latest = 0;
     for (let i = 0; i < size; i += 1) {
-      const timestamp = this.#timestamps[i] as number;
+      const timestamp = timestamps[i] as number;
       if (timestamp < earliest) earliest = timestamp;
       if (timestamp > latest) latest = timestamp;
     }
@@ -148,14 +136,14 @@ export class ItemSetBuilder {
     let span = latest - earliest;
     for (let unit = 1; span > 0; unit *= 2 ** 32) {
       // The assignment to an unsigned 32-bit slot keeps the low bits of the quotient.
-      for (let i = 0; i < size; i += 1) keys[i] = Math.floor(((this.#timestamps[i] as number) - earliest) / unit);
+      for (let i = 0; i < size; i += 1) keys[i] = Math.floor(((timestamps[i] as number) - earliest) / unit);
       pass(0);
       if (span >= 2 ** 16) pass(16);
       span = Math.floor(span / 2 ** 32);
     }
     sortTies(
       order,
-      (a, b) => this.#timestamps[a] === this.#timestamps[b] && this.#limbs[a * LIMBS] === this.#limbs[b * LIMBS],
+      (a, b) => timestamps[a] === timestamps[b] && limbs[a * LIMBS] === limbs[b * LIMBS],
       (a, b) => this.#compareIds(a, b),
     );
     return order;
@@ -164,7 +152,7 @@ export class ItemSetBuilder {
   /** The first four bytes of an ID as a big-endian number, so that numbers order as the bytes do. */
   #idStart(index: number): number {
     const at = index * ID_SIZE;
-    const ids = this.#ids;
+    const { ids } = this.#memory;
     return (
       (((ids[at] as number) << 24) |
         ((ids[at + 1] as number) << 16) |
@@ -175,6 +163,7 @@ export class ItemSetBuilder {
   }
 
   #isSameItem(a: number, b: number): boolean {
-    return this.#timestamps[a] === this.#timestamps[b] && this.#compareIds(a, b) === 0;
+    const { timestamps } = this.#memory;
+    return timestamps[a] === timestamps[b] && this.#compareIds(a, b) === 0;
   }
 }

@@ -1,6 +1,11 @@
 import type { Bound } from './bound.ts';
 import { ID_SIZE, NO_PREFIX, separatingPrefix } from './bound.ts';
 import { FINGERPRINT_SIZE, Fingerprints } from './fingerprint.ts';
+import type { ItemMemory } from './item-memory.ts';
+import { giveBack } from './item-memory.ts';
+
+/** The first step of a search by bound, about as many items as the shortest ranges have. */
+const FIRST_STEP = 16;
 
 /**
  * What one side knows of a scope: (created_at, ID) of every event, sorted by both, without repeats. Never changes. It is packed: 44
@@ -8,21 +13,28 @@ import { FINGERPRINT_SIZE, Fingerprints } from './fingerprint.ts';
  */
 export class ItemSet {
   readonly size: number;
+  readonly #memory: ItemMemory;
   readonly #timestamps: Float64Array;
-  readonly #ids: Uint8Array;
   readonly #limbs: Int32Array;
+  readonly #ids: Uint8Array;
   readonly #fingerprints: Fingerprints;
+  #released = false;
 
-  /**
-   * Keeps both arrays, whose first `size` items must be sorted and distinct: use ItemSetBuilder. `limbs` holds the IDs, 32
-   * bytes each.
-   */
-  constructor(size: number, timestamps: Float64Array, limbs: Int32Array) {
+  /** Keeps `memory`, whose first `size` items must be sorted and distinct: use ItemSetBuilder. */
+  constructor(size: number, memory: ItemMemory) {
     this.size = size;
-    this.#timestamps = timestamps;
-    this.#limbs = limbs;
-    this.#ids = new Uint8Array(limbs.buffer, limbs.byteOffset, limbs.byteLength);
-    this.#fingerprints = new Fingerprints(new Uint32Array(limbs.buffer, limbs.byteOffset, limbs.length), size);
+    this.#memory = memory;
+    this.#timestamps = memory.timestamps;
+    this.#limbs = memory.limbs;
+    this.#ids = memory.ids;
+    this.#fingerprints = new Fingerprints(new Uint32Array(memory.limbs.buffer), size, memory.sums);
+  }
+
+  /** Gives the memory of this set to the next one. Nothing can be asked of the set afterwards; a second call does nothing. */
+  release(): void {
+    if (this.#released) return;
+    this.#released = true;
+    giveBack(this.#memory);
   }
 
   /** The packed IDs as 8 limbs of 32 bits each; not to be written to. */
@@ -61,10 +73,17 @@ export class ItemSet {
     return { timestamp, prefix: separatingPrefix(this.idBytes(index - 1, index), this.idBytes(index, index + 1)) };
   }
 
-  /** The first index from `from` on whose item is not before `bound`; `size` when there is none. */
+  /**
+   * The first index from `from` on whose item is not before `bound`; `size` when there is none. Looks close to `from` first,
+   * in growing steps: most ranges hold few items, and a search through all of them would miss the processor's caches.
+   */
   lowerBound(bound: Bound, from: number): number {
     let low = from;
-    let high = this.size;
+    let high = from;
+    for (let step = FIRST_STEP; high < this.size && this.#isBefore(high, bound); step *= 2) {
+      low = high + 1;
+      high = Math.min(this.size, high + step);
+    }
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (this.#isBefore(middle, bound)) low = middle + 1;

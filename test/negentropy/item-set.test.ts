@@ -62,13 +62,61 @@ describe('An item set', () => {
     );
   });
 
+  it('gives the same fingerprints whichever ranges were asked about before', () => {
+    const cuts = fc.array(fc.tuple(fc.nat(), fc.nat(), fc.nat()), { maxLength: 10 });
+    fc.assert(
+      fc.property(items, cuts, (given, asked) => {
+        const all = sortedDistinct(given);
+        const set = itemSet(given);
+        for (const cut of asked) {
+          const [a, b, c] = cut.map((at) => at % (all.length + 1)).sort((x, y) => x - y) as [number, number, number];
+          // The second range begins where the first one ends; the third does not.
+          for (const [from, to] of [
+            [a, b],
+            [b, c],
+            [a, c],
+          ] as const) {
+            const digest = set.fingerprint(from, to);
+            expect(Buffer.from(digest.slice(0, 16), 'latin1').toString('hex')).toBe(
+              plainFingerprint(all.slice(from, to)),
+            );
+          }
+        }
+      }),
+      { seed: 4, numRuns: 50 },
+    );
+  });
+
+  it('is the same in memory that another set has left, whose own items nobody can read any more', () => {
+    fc.assert(
+      fc.property(items, items, (before, given) => {
+        const released = itemSet(before);
+        const oldIds = released.idBytes(0, released.size);
+        released.release();
+        const set = itemSet(given);
+        // Releasing a set twice must not hand the memory out twice.
+        released.release();
+        const other = itemSet(before);
+        const all = sortedDistinct(given);
+        expect(contents(set)).toEqual(all);
+        expect(contents(other)).toEqual(sortedDistinct(before));
+        const digest = set.fingerprint(0, set.size);
+        expect(Buffer.from(digest.slice(0, 16), 'latin1').toString('hex')).toBe(plainFingerprint(all));
+        expect(oldIds.length).toBe(0);
+        set.release();
+        other.release();
+      }),
+      { seed: 5 },
+    );
+  });
+
   it('finds with the shortest bound between two neighbours the later one', () => {
     fc.assert(
       fc.property(items, (given) => {
         const set = itemSet(given);
         for (let index = 1; index < set.size; index += 1) {
           const bound = set.boundBefore(index);
-          expect(set.lowerBound(bound, 0)).toBe(index);
+          for (const from of [0, index >> 1, index]) expect(set.lowerBound(bound, from)).toBe(index);
           const sameSecond = set.timestampAt(index - 1) === set.timestampAt(index);
           const shorter = { ...bound, prefix: bound.prefix.subarray(0, -1) };
           if (sameSecond) expect(set.lowerBound(shorter, 0)).toBeLessThan(index);

@@ -102,6 +102,30 @@ describe('Reconciliation of an initiator with a responder', () => {
     expect(need).toEqual([]);
   });
 
+  it('answers nothing more once it is closed, and leaves what it delivered', () => {
+    const items = Array.from({ length: 500 }, (_, index) => ({ at: index, id: idOf(index) }));
+    const responder = new Responder(itemSet(items.slice(0, 490)));
+    const initiator = new Initiator(itemSet(items));
+    const step = initiator.reconcile(responder.respond(initiator.initiate()));
+    const last = step.message === null ? step : initiator.reconcile(responder.respond(step.message));
+    expect(initiator.done).toBe(true);
+    initiator.close();
+    expect(initiator.done).toBe(true);
+    itemSet(items.map(({ at }) => ({ at, id: idOf(`other ${at}`) })));
+    expect(last.have.toHex().toSorted()).toEqual(
+      items
+        .slice(490)
+        .map(({ id }) => id)
+        .toSorted(),
+    );
+
+    const unfinished = new Initiator(itemSet(items));
+    const answer = responder.respond(unfinished.initiate());
+    unfinished.close();
+    expect(() => unfinished.reconcile(answer)).toThrow(expect.objectContaining({ code: 'wrong-order' }) as Error);
+    expect(unfinished.done).toBe(false);
+  });
+
   it('needs one round trip and few bytes when nothing differs', () => {
     for (const size of [0, 1, 3, 4, 20, 31, 32, 1_000, 4_000]) {
       const set = itemSet(ids.slice(0, size).map((id, index) => ({ id, at: 1_700_000_000 + index * 60 })));

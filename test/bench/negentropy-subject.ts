@@ -94,6 +94,7 @@ function holdfastConversation(): Conversation {
       result.need += step.need.toHex().length;
       message = step.message;
     }
+    initiator.close();
     return result;
   };
 }

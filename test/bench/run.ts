@@ -17,7 +17,7 @@ const { values } = parseArgs({
 const benches: Record<string, () => Promise<BenchRow[]>> = {
   fetch: () => benchFetch(values.quick ? { events: 10_000, rounds: 2 } : { events: 50_000, rounds: 3 }),
   size: () => benchDatabaseSize(values.quick ? 10_000 : 50_000),
-  negentropy: () => benchNegentropy(values.quick ? 5 : 21),
+  negentropy: () => (values.quick ? benchNegentropy(5, 3) : benchNegentropy()),
   archive: () => benchArchive(values.quick ? 100_000 : 1_000_000),
 };
 

@@ -3,6 +3,7 @@ import { firstVersion } from './0001-first-version.ts';
 import { rangeHistory } from './0002-range-history.ts';
 import { presence } from './0003-presence.ts';
 import { tagsIndexedLater } from './0004-tags-indexed-later.ts';
+import { arrivedPages } from './0005-arrived-pages.ts';
 
 /** All migrations by name, in order, forwards only. A released one never changes. */
 export const migrationList: Record<string, Migration> = {
@@ -10,4 +11,5 @@ export const migrationList: Record<string, Migration> = {
   '0002-range-history': rangeHistory,
   '0003-presence': presence,
   '0004-tags-indexed-later': tagsIndexedLater,
+  '0005-arrived-pages': arrivedPages,
 };

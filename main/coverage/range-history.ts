@@ -4,6 +4,7 @@ import type { ReadableDatabase, WritableDatabase } from '../database/database-fi
 import type { Tables } from '../database/tables.ts';
 import { Fault } from '../platform/fault.ts';
 import type { RelayFilter } from '../relays/relay-query.ts';
+import { dropArrivedPagesOf } from './arrived-page.ts';
 import { readCheckpoint, type WalkCheckpoint } from './walk-checkpoint.ts';
 
 /** A logical scope on one relay. The filter holds no bounds; `since: null` is Beginning. */
@@ -83,7 +84,10 @@ export async function readRange(db: ReadableDatabase, id: number): Promise<Range
   };
 }
 
-/** Records the start of an attempt. A continued one inherits cursor, checkpoint and the counters of its walk. */
+/**
+ * Records the start of an attempt. A continued one inherits cursor, checkpoint and the counters of its walk. One that begins
+ * a walk ends what earlier walks over the range left to be gone on with.
+ */
 export async function beginAttempt(db: WritableDatabase, attempt: NewAttempt): Promise<Attempt> {
   return db.transaction().execute(async (trx) => {
     // Read now: since the caller did, bodies that the walk's relay had named may have come from another one.
@@ -111,7 +115,10 @@ export async function beginAttempt(db: WritableDatabase, attempt: NewAttempt): P
       })
       .returning('id')
       .executeTakeFirstOrThrow();
-    if (continued === null) await trx.updateTable('attempts').set({ walk_id: id }).where('id', '=', id).execute();
+    if (continued === null) {
+      await trx.updateTable('attempts').set({ walk_id: id }).where('id', '=', id).execute();
+      await dropArrivedPagesOf(trx, attempt.rangeId);
+    }
     return readAttemptWithin(trx, id);
   });
 }

@@ -2,6 +2,7 @@ import type { QueryEnding, RangeStatus, SignedEvent } from '../../preload/contra
 import type { WritableDatabase } from '../database/database-file.ts';
 import type { RelayFilter } from '../relays/relay-query.ts';
 import { archiveEvents } from './archive-events.ts';
+import { dropArrivedPage } from './arrived-page.ts';
 import { completeWalk } from './complete-walk.ts';
 import type { Attempt, Range } from './range-history.ts';
 import { addKinds, addSightings, newToWalk } from './walk-evidence.ts';
@@ -21,6 +22,8 @@ export interface PageRecord {
   invalid: number;
   /** Distinct events that are validly signed and match the request. */
   events: readonly SignedEvent[];
+  /** The answer was kept until now (see `arrived-page.ts`); with this commit it is not needed any more. */
+  kept?: boolean;
 }
 
 /** Where the walk stands after the page; decided inside the transaction, from what the page brought. */
@@ -101,6 +104,7 @@ export async function recordPage<O extends PageOutcome>(
       }))
       .where('id', '=', page.attempt.id)
       .execute();
+    if (page.kept === true) await dropArrivedPage(trx, attempt.walkId);
     if (outcome.end !== null) await completeWalk(trx, page.range, page.attempt, outcome.end, completedAtMs);
     return { outcome, unique: fresh.size, newlyArchived: stored.newlyArchived.size, queryId: query.id };
   });

@@ -22,6 +22,7 @@ export interface Tables {
   walk_kinds: { walk_id: number; kind: number; found: number };
   fetch_state: FetchStateTable;
   archive_sequence: { only_row: number; last: number };
+  arrived_pages: ArrivedPagesTable;
   tag_index_state: { only_row: number; indexed_up_to: number };
   kind_probes: { relay_id: number; kind: number; refused: number; query_id: number };
   inventories: InventoriesTable;
@@ -141,6 +142,16 @@ interface QueriesTable {
   covered_from: Generated<number | null>;
   covered_until: Generated<number | null>;
   compared_up_to: Generated<number | null>;
+}
+
+interface ArrivedPagesTable {
+  walk_id: number;
+  request: string;
+  sent_at_ms: number;
+  completed_at_ms: number;
+  ending: 'eose' | 'eose-more';
+  received: number;
+  events: string;
 }
 
 interface EvidenceTable {

@@ -23,6 +23,7 @@ export class PageCollector {
   readonly #verifier: EventVerifier;
   readonly #filter: RelayFilter;
   readonly #arrived = new Map<string, SignedEvent>();
+  readonly #taken: SignedEvent[] = [];
   readonly #checks: Promise<void>[] = [];
   readonly #valid = new Map<string, SignedEvent>();
   #group: SignedEvent[] = [];
@@ -31,6 +32,14 @@ export class PageCollector {
   constructor(verifier: EventVerifier, filter: RelayFilter) {
     this.#verifier = verifier;
     this.#filter = filter;
+  }
+
+  /**
+   * Every body that was taken for checking so far, in order of arrival, and how much is known to be invalid. Given to
+   * another collector, the bodies come to the same page.
+   */
+  get arrived(): CollectedPage {
+    return { events: this.#taken, invalid: this.#invalid };
   }
 
   /** Takes an event whose shape is right. */
@@ -43,6 +52,7 @@ export class PageCollector {
     // A repeat of the same body within a page is one event; another body under the same ID has to be judged itself.
     if (earlier !== undefined && isSameBody(earlier, event)) return;
     this.#arrived.set(event.id, event);
+    this.#taken.push(event);
     this.#group.push(event);
     if (this.#group.length >= (this.#checks.length === 0 ? FIRST_GROUP_SIZE : GROUP_SIZE)) this.#checkGroup();
   }

@@ -1,20 +1,23 @@
-import type { QueryEnding, RangeStatus } from '../../preload/contract.ts';
+import type { RangeStatus } from '../../preload/contract.ts';
 import type { EventVerifier } from '../archive/event-verifier.ts';
+import { dropArrivedPage, keepArrivedPage, readArrivedPage, type PageRequest } from '../coverage/arrived-page.ts';
 import { endAttempt, type Attempt, type Range } from '../coverage/range-history.ts';
 import { recordPage, type PageOutcome, type PageRecord } from '../coverage/record-page.ts';
 import type { WalkCheckpoint } from '../coverage/walk-checkpoint.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
-import { isPlausibleTime } from '../nostr/plausible-time.ts';
 import { nowSeconds, type Clock } from '../platform/clock.ts';
 import { isFinished } from '../relays/query-ending.ts';
 import type { RelayConnection } from '../relays/relay-connection.ts';
-import type { QueryOutcome, RelayFilter } from '../relays/relay-query.ts';
+import type { QueryOutcome, Waiting } from '../relays/relay-query.ts';
 import type { RelayFetchProgress } from './fetch-progress.ts';
-import { PageCollector, type CollectedPage } from './page-collector.ts';
+import { boundsWhateverIsNew, foreseeBounds, type Bounds } from './foreseen-page.ts';
+import { countAnswer, type AnswerSoFar } from './page-answer.ts';
+import type { CollectedPage } from './page-collector.ts';
+import { askPage, replayPage, type PageQuery } from './page-query.ts';
 import { pageRecord } from './page-record.ts';
 import { beginWalk, judgePage, nextBounds, type PageAnswer, type WalkState } from './paging-walk.ts';
 import { readRelayHints, writeRelayHints, type PagingHints } from './relay-hints.ts';
-import { afterUnfinishedAnswer, MOST_BYTES, MOST_EVENTS, type Troubles } from './unfinished-answer.ts';
+import { afterUnfinishedAnswer, type Troubles } from './unfinished-answer.ts';
 
 export interface PagingContext {
   db: WritableDatabase;
@@ -35,9 +38,14 @@ export interface AttemptEnd {
   lost: boolean;
 }
 
+/** Answers above this are not kept: writing them down would hold everything else up, and their checking hides a page's fixed cost. */
+const MOST_BYTES_KEPT = 1024 * 1024;
+
 /**
- * Walks a range backwards by pages until it ends, stops, or is cancelled (spec §4, design §3.4 to §3.7). A page is
- * committed before the next one is asked, so at most one page is repeated after a crash. Never throws because of a relay.
+ * Walks a range backwards by pages until it ends, stops, or is cancelled (spec §4, design §3.4 to §3.7). The next page
+ * is asked when the last one is committed; or, when what follows can be foreseen, when it has arrived and is kept as it
+ * came, so that the relay answers while signatures are checked. Either way at most one page is repeated after a crash.
+ * Never throws because of a relay.
  */
 export async function runPagingAttempt(context: PagingContext, range: Range, attempt: Attempt): Promise<AttemptEnd> {
   const walk = new PagingAttempt(context, range, attempt, await readRelayHints(context.db, context.relayId));
@@ -54,6 +62,10 @@ class PagingAttempt {
   #troubles: Troubles = { disconnects: 0, refusedLimits: 0, busy: 0, rateLimits: 0 };
   /** Fewer events a page from here on, because larger pages were too heavy. */
   #lighterLimit: number | null = null;
+  /** Whether the present page's answer is kept on disk until it is committed. */
+  #isKept = false;
+  /** The next page, asked before the present one is committed, and the bounds that were foreseen for it. */
+  #ahead: { bounds: Bounds; query: PageQuery } | null = null;
   /** Why the relay had to be waited for last: told when it is given up before it answered. */
   #lastWait: string | null = null;
 
@@ -67,86 +79,124 @@ class PagingAttempt {
   }
 
   async run(): Promise<AttemptEnd> {
-    const { progress } = this.#context;
-    progress.beginRange(this.#range.since, this.#range.until);
-    for (;;) {
-      const request = this.#nextRequest();
-      const collector = new PageCollector(this.#context.verifier, request);
-      progress.enter('fetching');
-      const result = await this.#context.connection.query(request, {
-        onEvent: (event) => collector.add(event),
-        signal: this.#context.signal,
-        idleTimeoutMs: this.#context.idleTimeoutMs,
-        maxEvents: MOST_EVENTS,
-        maxBytes: MOST_BYTES,
-        onWaiting: (waiting) => {
-          this.#lastWait = waiting?.reason ?? this.#lastWait;
-          progress.wait(waiting);
-        },
-      });
-      if (!result.sent) return this.#giveUp(result.failure.message);
-      const page = await collector.finish();
-      const end = isFinished(result.outcome.ending)
-        ? await this.#takePage(request, result.outcome, page)
-        : await this.#takeFragment(request, result.outcome, page);
-      if (end !== null) return end;
+    this.#context.progress.beginRange(this.#range.since, this.#range.until);
+    try {
+      let page = await this.#keptPage();
+      for (;;) {
+        page ??= this.#ask(this.#bounds());
+        const end = await this.#take(page);
+        if (end !== null) return end;
+        page = this.#ahead?.query ?? null;
+        this.#ahead = null;
+      }
+    } finally {
+      // Where something of ours failed.
+      await this.#ahead?.query.abandon('Given up.').catch(() => undefined);
     }
   }
 
-  #nextRequest(): RelayFilter {
+  /** What an earlier attempt of this walk received and did not get to commit. */
+  async #keptPage(): Promise<PageQuery | null> {
+    if (!this.#attempt.continued) return null;
+    const { db, verifier } = this.#context;
+    const kept = await readArrivedPage(db, this.#attempt.walkId, this.#request(this.#bounds()));
+    const page = kept === null ? null : replayPage(verifier, kept);
+    // Nothing that was not asked for is ever kept.
+    this.#isKept = page !== null && page.collector.arrived.invalid === 0;
+    if (this.#isKept) return page;
+    await dropArrivedPage(db, this.#attempt.walkId);
+    return null;
+  }
+
+  #bounds(): Bounds {
+    return nextBounds(this.#state, this.#range.since);
+  }
+
+  #request({ since, until }: Bounds): PageRequest {
     const { pageLimit } = this.#attempt;
     const limit = Math.min(pageLimit, this.#hints.acceptedLimit ?? pageLimit, this.#lighterLimit ?? pageLimit);
-    const { since, until } = nextBounds(this.#state, this.#range.since);
     return { ...this.#range.filter, ...(since === null ? {} : { since }), until, limit };
   }
 
+  #ask(bounds: Bounds): PageQuery {
+    const onWaiting = (waiting: Waiting | null): void => {
+      this.#lastWait = waiting?.reason ?? this.#lastWait;
+      this.#context.progress.wait(waiting);
+    };
+    this.#context.progress.enter('fetching');
+    return askPage({ ...this.#context, onWaiting }, this.#request(bounds));
+  }
+
+  async #take(page: PageQuery): Promise<AttemptEnd | null> {
+    const result = await page.result;
+    if (!result.sent) return this.#giveUp(result.failure.message);
+    const { outcome } = result;
+    if (!isFinished(outcome.ending)) return this.#takeFragment(page, outcome, await page.collector.finish());
+    await this.#askAhead(page, outcome);
+    const collected = await page.collector.finish();
+    const answer = countAnswer(page.request, outcome, collected);
+    await this.#leaveAheadUnlessNext(answer);
+    return this.#takePage(page.request, outcome, collected, answer);
+  }
+
+  /** Keeps an answer that has arrived and asks for the next page while it is being checked, where that one can be foreseen. */
+  async #askAhead({ request, collector }: PageQuery, outcome: QueryOutcome): Promise<void> {
+    if (outcome.bytes > MOST_BYTES_KEPT) return;
+    const answer = countAnswer(request, outcome, collector.arrived);
+    const next = foreseeBounds(this.#state, answer, this.#range.since, this.#hints.observedCap);
+    if (next === null || answer.ending === 'eose-finish') return;
+    if (!this.#isKept) {
+      const { sentAtMs, completedAtMs, received } = outcome;
+      const { events } = collector.arrived;
+      const page = { request, sentAtMs, completedAtMs, ending: answer.ending, received, events };
+      await keepArrivedPage(this.#context.db, this.#attempt.walkId, page);
+      this.#isKept = true;
+    }
+    this.#ahead = { bounds: next, query: this.#ask(next) };
+  }
+
+  /**
+   * A page whose signatures do not all hold may lead elsewhere than was foreseen. Then what was asked ahead is no page of
+   * this walk: it is ended, and what it brought is kept as what it is. This comes before the page itself, with which
+   * the walk may end.
+   */
+  async #leaveAheadUnlessNext(answer: AnswerSoFar): Promise<void> {
+    if (this.#ahead === null) return;
+    const { bounds, query } = this.#ahead;
+    const next = boundsWhateverIsNew(this.#state, answer, this.#range.since, this.#hints.observedCap);
+    if (next !== null && next.since === bounds.since && next.until === bounds.until) return;
+    const result = await query.abandon('Not needed: the page before it led elsewhere.');
+    this.#ahead = null;
+    if (result.sent) await this.#commitFragment(query, result.outcome, await query.collector.finish(), null);
+  }
+
   /** A finished answer: judge it, and commit it together with where the walk stands now. */
-  async #takePage(request: RelayFilter, outcome: QueryOutcome, page: CollectedPage): Promise<AttemptEnd | null> {
-    const { db, clock, progress } = this.#context;
-    const now = nowSeconds(clock);
-    const times = page.events.map((event) => event.created_at).filter((time) => isPlausibleTime(time, now));
-    const recorded = await recordPage(db, this.#record(request, outcome, page), (unique) => {
-      const answer: PageAnswer = {
-        ending: finishedEnding(outcome.ending),
-        limit: request.limit ?? this.#attempt.pageLimit,
-        received: outcome.received,
-        invalid: page.invalid + outcome.malformed,
-        unreadable: outcome.unreadable + outcome.lateEvents,
-        valid: page.events.length,
-        unique,
-        earliest: times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b)),
-        latest: times.length === 0 ? null : times.reduce((a, b) => Math.max(a, b)),
-        ordered: times.every((time, index) => index === 0 || time <= (times[index - 1] ?? time)),
-      };
-      return { ...outcomeOf(this.#state, answer, this.#range, this.#hints), answer };
-    });
+  async #takePage(
+    request: PageRequest,
+    outcome: QueryOutcome,
+    page: CollectedPage,
+    counted: AnswerSoFar,
+  ): Promise<AttemptEnd | null> {
+    const { db, progress } = this.#context;
+    const record = { ...this.#record(request, outcome, page), kept: this.#isKept };
+    const recorded = await recordPage(db, record, (unique) =>
+      outcomeOf(this.#state, { ...counted, unique }, this.#range, this.#hints),
+    );
+    this.#isKept = false;
     this.#found += recorded.unique;
-    const { decision, answer } = recorded.outcome;
+    const { decision, end } = recorded.outcome;
     this.#state = decision.state;
     this.#troubles = { disconnects: 0, refusedLimits: this.#troubles.refusedLimits, busy: 0, rateLimits: 0 };
-    await this.#learnCap(answer.received, decision.type === 'continue' ? decision.observedCap : null);
-    progress.addPage({ ...recorded, reachedSecond: answer.earliest });
-    if (recorded.outcome.end === null) return null;
-    return { ...recorded.outcome.end, lost: false };
+    await this.#learnCap(counted.received, decision.type === 'continue' ? decision.observedCap : null);
+    progress.addPage({ ...recorded, reachedSecond: counted.earliest });
+    return end === null ? null : { ...end, lost: false };
   }
 
   /** An unfinished answer: keep what came, leave the cursor, and decide whether asking again makes sense. */
-  async #takeFragment(request: RelayFilter, outcome: QueryOutcome, page: CollectedPage): Promise<AttemptEnd | null> {
-    const { db, connection, progress } = this.#context;
-    const next = afterUnfinishedAnswer(
-      outcome,
-      this.#troubles,
-      request.limit ?? this.#attempt.pageLimit,
-      connection.url,
-    );
-    const recorded = await recordPage(db, this.#record(request, outcome, page), (unique) => ({
-      cursor: this.#state.cursor,
-      checkpoint: toCheckpoint(this.#state, false),
-      covered: null,
-      end: next.type === 'stop' ? { status: this.#unfinishedStatus(unique), reason: next.reason } : null,
-    }));
-    this.#found += recorded.unique;
-    progress.addPage({ ...recorded, reachedSecond: null });
+  async #takeFragment(query: PageQuery, outcome: QueryOutcome, page: CollectedPage): Promise<AttemptEnd | null> {
+    const { db, connection } = this.#context;
+    const next = afterUnfinishedAnswer(outcome, this.#troubles, query.request.limit, connection.url);
+    await this.#commitFragment(query, outcome, page, next.type === 'stop' ? next.reason : null);
     if (next.type === 'stop') return { status: this.#unfinishedStatus(0), reason: next.reason, lost: next.lost };
     this.#troubles = next.troubles;
     this.#lighterLimit = next.lighterLimit ?? this.#lighterLimit;
@@ -155,6 +205,24 @@ class PagingAttempt {
       await writeRelayHints(db, this.#context.relayId, this.#hints);
     }
     return null;
+  }
+
+  /** Commits what came of an answer that moves nothing; with a reason, the attempt ends by it. */
+  async #commitFragment(
+    { request }: PageQuery,
+    outcome: QueryOutcome,
+    page: CollectedPage,
+    endReason: string | null,
+  ): Promise<void> {
+    const { db, progress } = this.#context;
+    const recorded = await recordPage(db, this.#record(request, outcome, page), (unique) => ({
+      cursor: this.#state.cursor,
+      checkpoint: toCheckpoint(this.#state, false),
+      covered: null,
+      end: endReason === null ? null : { status: this.#unfinishedStatus(unique), reason: endReason },
+    }));
+    this.#found += recorded.unique;
+    progress.addPage({ ...recorded, reachedSecond: null });
   }
 
   async #giveUp(words: string): Promise<AttemptEnd> {
@@ -179,7 +247,7 @@ class PagingAttempt {
     await writeRelayHints(this.#context.db, this.#context.relayId, this.#hints);
   }
 
-  #record(request: RelayFilter, outcome: QueryOutcome, page: CollectedPage): PageRecord {
+  #record(request: PageRequest, outcome: QueryOutcome, page: CollectedPage): PageRecord {
     return pageRecord({ range: this.#range, attempt: this.#attempt }, request, outcome, page);
   }
 }
@@ -223,10 +291,6 @@ function resumeWalk(range: Range, attempt: Attempt): WalkState {
 function toCheckpoint(state: WalkState, unpageable: boolean): WalkCheckpoint {
   const { cursor: _cursor, ...kept } = state;
   return { version: 'paging-1', unpageable, ...kept };
-}
-
-function finishedEnding(ending: QueryEnding): PageAnswer['ending'] {
-  return ending === 'eose-finish' || ending === 'eose-more' ? ending : 'eose';
 }
 
 /** Why a person or the program ended it. */

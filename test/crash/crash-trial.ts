@@ -164,7 +164,9 @@ class Trial {
     const committedBefore = this.#committed();
     const mean = (pages - committedBefore) / (kills - kill + 2);
     const chosen = 1 + Math.floor(this.#random() * Math.max(1, 1.5 * mean));
-    const point = this.#random() < 0.5 ? this.#atStatement(chosen) : this.#byProgress(chosen);
+    const kind = this.#random();
+    const point =
+      kind < 0.4 ? this.#atStatement(chosen) : kind < 0.6 ? this.#atKeeping(chosen) : this.#byProgress(chosen);
     const counts = this.#requestCounts();
 
     const ended = await this.#command(point.point);
@@ -221,6 +223,12 @@ class Trial {
   #atStatement(page: number): { point: KillPoint; words: string } {
     const statement = 1 + Math.floor(this.#random() * STATEMENTS);
     return { point: { by: 'statement', page, statement }, words: `statement ${statement} of page ${page}` };
+  }
+
+  /** Before the only statement that keeps an answer, before it is committed, or right after that. */
+  #atKeeping(answer: number): { point: KillPoint; words: string } {
+    const statement = 1 + Math.floor(this.#random() * 3);
+    return { point: { by: 'keeping', answer, statement }, words: `statement ${statement} of keeping answer ${answer}` };
   }
 
   async #compareArchive(): Promise<number> {

@@ -6,10 +6,14 @@ import { fileURLToPath } from 'node:url';
 const HEADLESS = fileURLToPath(new URL('../../main/headless.ts', import.meta.url));
 const KILL_AT_STATEMENT = new URL('./kill-at-statement.ts', import.meta.url).href;
 
-/** How a process is killed: from outside while a relay serves it, or by itself at one statement of one page. */
+/**
+ * How a process is killed: from outside while a relay serves it, or by itself at one statement of one page, or around one
+ * of the transactions that keep an answer until it is checked.
+ */
 export type KillPoint =
   | { by: 'progress'; /** Calls `kill` when the time has come. */ arm: (kill: () => void) => void }
-  | { by: 'statement'; page: number; statement: number };
+  | { by: 'statement'; page: number; statement: number }
+  | { by: 'keeping'; answer: number; statement: number };
 
 export interface EndedCommand {
   /** True when SIGKILL ended it; false when it came to its own end before. */
@@ -31,9 +35,10 @@ export async function runCommand(
   rmSync(note, { force: true });
   const environment = { ...process.env };
   const options: string[] = [];
-  if (point?.by === 'statement') {
+  if (point?.by === 'statement' || point?.by === 'keeping') {
     options.push('--import', KILL_AT_STATEMENT);
-    environment['HOLDFAST_KILL_AT'] = `${point.page}:${point.statement}`;
+    environment['HOLDFAST_KILL_AT'] =
+      point.by === 'statement' ? `${point.page}:${point.statement}` : `keeping:${point.answer}:${point.statement}`;
     environment['HOLDFAST_KILL_NOTE'] = note;
   }
   const child = spawn(process.execPath, [...options, HEADLESS, '--data', dataDirectory, '--json', '--quiet', ...argv], {

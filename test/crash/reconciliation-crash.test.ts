@@ -17,14 +17,14 @@ describe('a comparison that is killed', () => {
     const lines = [`seed: ${SEED}`];
     try {
       const report = await runReconciliationTrial({
-        events: 1200,
+        events: 1800,
         kills: 4,
         seed: SEED,
         directory,
         log: (line) => lines.push(line),
       });
       // Both relays have all that they hold; the second lacks a third of it, and both lack what is only here.
-      expect(report).toMatchObject({ kills: 4, archived: 1240, present: 1200 + 800, absent: 400 + 2 * 40 });
+      expect(report).toMatchObject({ kills: 4, archived: 1840, present: 1800 + 1200, absent: 600 + 2 * 40 });
     } catch (error) {
       console.error(lines.join('\n'));
       throw error;

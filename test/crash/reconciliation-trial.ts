@@ -107,7 +107,7 @@ class ReconciliationTrial {
       contentLength: 60,
     });
     const onlyHere = buildHistory({ count: ONLY_HERE, from: 1_510_000_000, to: 1_690_000_000, kinds: [30_023] });
-    const imported = [...history.filter((_, index) => index % 4 === 0), ...onlyHere];
+    const imported = [...history.filter((_, index) => index % 5 === 0), ...onlyHere];
     const tell: MessageTeller = { onMessage: () => undefined };
     const sources: Source[] = [];
     for (const [index, events] of [history, history.filter((_, at) => at % 3 !== 0)].entries()) {
@@ -213,7 +213,7 @@ class ReconciliationTrial {
     // Every unfinished relay is asked for everything that is missing, each for itself.
     const batches = missing.reduce((sum, count) => sum + Math.ceil(count / BATCH), 0);
     const mean = batches / (this.#options.kills - kill + 3);
-    const batch = 1 + Math.floor(this.#random() * Math.max(1, 1.5 * mean));
+    const batch = 1 + Math.floor((0.5 + this.#random()) * mean);
     const aim = AIMS[(kill - 1) % AIMS.length] ?? 'bodies';
     if (aim === 'statement') {
       const statement = 1 + Math.floor(this.#random() * STATEMENTS);

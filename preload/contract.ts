@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'unknown-range'
   | 'unknown-method'
   | 'already-active'
+  | 'unknown-delivery'
   | 'nothing-to-do'
   | 'not-found'
   | 'network'
@@ -59,7 +60,7 @@ export interface AccountSummary {
   completeRelays: number;
   /** Source relays in all. */
   sourceRelays: number;
-  /** Ranges that ended partial or failed and can be resumed. */
+  /** Ranges that ended partial or failed and can be resumed, without those that a later complete one covers. */
   unfinishedRanges: number;
   /** When a range of this account was last checked on any relay. */
   checkedAt: number | null;
@@ -160,6 +161,11 @@ export interface CoverageRange {
   saturatedSeconds: number[];
   /** True when Resume can go on with it now. */
   resumable: boolean;
+  /**
+   * Of a range that is unfinished or lacks bodies: the later complete range of the same filter that covers all of it, so
+   * that nothing is left to be done here. Null otherwise.
+   */
+  closedBy: number | null;
   attemptCount: number;
   queryCount: number;
 }
@@ -201,7 +207,8 @@ export interface RelayHealth {
 }
 
 /** `waiting`: for its turn; `connecting`: also while it waits before trying again; `cooling-down`: the relay limits the rate. */
-export type RelayRunState = 'waiting' | 'connecting' | 'fetching' | 'cooling-down' | RangeStatus | 'cancelled';
+export type RelayRunState =
+  'waiting' | 'connecting' | 'fetching' | 'sending' | 'reading-back' | 'cooling-down' | RangeStatus | 'cancelled';
 
 export interface RelayProgress {
   url: string;
@@ -219,6 +226,8 @@ export interface RelayProgress {
   until: number | null;
   waitingUntil: number | null;
   reason: string | null;
+  /** Of a sync: how its deliveries to this relay stand. Null for every other run. */
+  deliveries: DeliveryTotals | null;
 }
 
 export interface RunProgress {
@@ -231,6 +240,8 @@ export interface RunProgress {
   newlyArchived: number;
   rate: number;
   relays: RelayProgress[];
+  /** Of a sync: how its deliveries stand. Null for every other run. */
+  deliveries: DeliveryTotals | null;
 }
 
 export interface ActivitySnapshot {
@@ -271,6 +282,200 @@ export interface RunSummary {
   /** What a person should know about this run, for example that the clock had jumped backwards. */
   warnings: string[];
   relays: RunRelaySummary[];
+  /** Of a sync: how its deliveries stand. Null for every other run. */
+  deliveries: DeliveryTotals | null;
+}
+
+/**
+ * How a delivery stands. `sent`: no OK came, or none yet, so only reading it back can tell. `accepted` is the relay's word,
+ * `verified` what reading it back showed. `withdrawn`: it may not or need not be sent any more.
+ */
+export type DeliveryState = 'pending' | 'sent' | 'accepted' | 'rejected' | 'verified' | 'unverified' | 'withdrawn';
+
+/** Deliveries by state; they add up to all deliveries of the run. */
+export type DeliveryTotals = Record<DeliveryState, number>;
+
+/** Why an archived event is not sent, although a relay lacks it (design §6). */
+export type ExclusionReason =
+  'deleted' | 'expired' | 'superseded' | 'protected' | 'vanished' | 'ephemeral' | 'never-sent';
+
+/**
+ * Why a delivery stands where it stands. Of a rejection: the prefix of NIP-01, `too-large`, or `other`. `not-returned`:
+ * accepted, and not returned when asked for; `no-answer`: no OK came, and it is not returned either; `not-read-back`: asking
+ * for it did not come to an end; `not-sent`: the relay could not be reached. Of a withdrawal: why it may not be sent any
+ * more, `no-write-relay`, or `present` when the relay turned out to have it.
+ */
+export type DeliveryReason =
+  | 'auth-required'
+  | 'restricted'
+  | 'rate-limited'
+  | 'pow'
+  | 'blocked'
+  | 'invalid'
+  | 'unsupported'
+  | 'mute'
+  | 'error'
+  | 'too-large'
+  | 'other'
+  | 'not-returned'
+  | 'no-answer'
+  | 'not-read-back'
+  | 'not-sent'
+  | 'no-write-relay'
+  | 'present'
+  | ExclusionReason;
+
+/** What Sync is narrowed to; what is left out is not narrowed. Both bounds are inclusive seconds of `created_at`. */
+export interface Narrowing {
+  /** URLs of write relays. */
+  relays?: string[];
+  kinds?: number[];
+  since?: number;
+  until?: number;
+}
+
+/** Confirmed-missing copies of eligible events on one write relay. */
+export interface CandidateRelay {
+  url: string;
+  /** Without those in `refused`. */
+  count: number;
+  /** When the oldest of the observations that this rests on was made; null without candidates. */
+  observedAt: number | null;
+  kinds: { kind: number; count: number; observedAt: number }[];
+  /** Missing copies that this relay refused for a lasting reason: offered on demand only. */
+  refused: number;
+  /**
+   * Eligible events of which nothing conclusive is known on this relay: they are neither missing nor present. Null while they
+   * are being counted, which may take a second or two.
+   */
+  undetermined: number | null;
+}
+
+/** What Sync offers to send. One event missing on two relays is two copies. */
+export interface CandidateTree {
+  account: string;
+  total: number;
+  /** All write relays of the account, or those narrowed to. */
+  relays: CandidateRelay[];
+  /** Events that some of these relays lack and that are not sent, each counted once, by reason. */
+  excluded: { reason: ExclusionReason; events: number }[];
+  /**
+   * Archived events that are left out because nobody has checked yet whether they may be sent: a process that only reads
+   * cannot. Absent when there are none.
+   */
+  unchecked?: number;
+  computedAt: number;
+}
+
+/** One confirmed-missing copy. */
+export interface Candidate {
+  event: string;
+  kind: number;
+  createdAt: number;
+  /** The beginning of the content, as text. */
+  preview: string;
+  observedAt: number;
+  /** The relay refused it for a lasting reason before. */
+  refused: boolean;
+}
+
+/** Something that is known about a relay and makes it likely that it refuses some of what would be sent. */
+export interface SyncWarning {
+  type: 'too-old' | 'too-large' | 'authentication' | 'payment' | 'restricted' | 'refused-before' | 'unreachable';
+  /** How many of the copies it concerns; null when that cannot be told. */
+  copies: number | null;
+  /** One plain sentence that says where this is known from. */
+  message: string;
+}
+
+/** Exactly what a sync would send where. Nothing is sent by looking at it. */
+export interface SyncPreview {
+  account: string;
+  total: number;
+  /** Distinct events among the copies. */
+  events: number;
+  relays: {
+    url: string;
+    count: number;
+    /** Of their frames. */
+    bytes: number;
+    oldest: number;
+    newest: number;
+    kinds: { kind: number; count: number }[];
+    warnings: SyncWarning[];
+  }[];
+}
+
+/** One event on its way to one relay. */
+export interface Delivery {
+  id: number;
+  event: string;
+  kind: number;
+  createdAt: number;
+  preview: string;
+  relay: string;
+  state: DeliveryState;
+  reason: DeliveryReason | null;
+  /** The relay's own words where there are any, else ours. */
+  message: string | null;
+  /** The relay said that it had the event already. */
+  duplicate: boolean;
+  /** A rejection that time does not change: Resume leaves it, a retry on demand does not. */
+  lasting: boolean;
+  /** How often it was sent. */
+  attempts: number;
+  sentAt: number | null;
+  verifiedAt: number | null;
+}
+
+/** One thing that was done for a delivery, and what came of it. */
+export interface DeliveryStep {
+  type: 'send' | 'read-back' | 'withdraw';
+  at: number;
+  completedAt: number | null;
+  /** `unanswered`: no OK came; `interrupted`: it broke off; `inconclusive`: the answer does not tell. */
+  outcome:
+    | 'accepted'
+    | 'duplicate'
+    | 'rejected'
+    | 'unanswered'
+    | 'interrupted'
+    | 'found'
+    | 'not-found'
+    | 'inconclusive'
+    | 'withdrawn'
+    | null;
+  message: string | null;
+  /** The recorded query of a read-back. */
+  query: number | null;
+}
+
+export interface DeliveryHistory extends Delivery {
+  run: number;
+  steps: DeliveryStep[];
+}
+
+/** How a sync stands, by state, by reason, and by relay. */
+export interface SyncReport {
+  run: number;
+  account: string;
+  status: RunStatus;
+  startedAt: number;
+  finishedAt: number | null;
+  /** What the run was narrowed to when it was begun. */
+  narrowing: Narrowing;
+  totals: DeliveryTotals;
+  reasons: { state: DeliveryState; reason: DeliveryReason; count: number }[];
+  relays: { url: string; totals: DeliveryTotals }[];
+  resumable: boolean;
+  /** Refused for a lasting reason: sent again on demand only. */
+  refused: number;
+}
+
+export interface DeliveryPage {
+  /** How many deliveries match in all. */
+  total: number;
+  deliveries: Delivery[];
 }
 
 /** What a page may be asked to carry, everywhere: a page of one event could never get past a second with two. */
@@ -395,7 +600,7 @@ export interface Methods {
     args: { account: string; recheck?: boolean; relays?: string[]; limit?: number; strategy?: StrategyChoice };
     result: { run: number };
   };
-  /** Without a run: all unfinished ones, of the account when one is given. */
+  /** Without a run: all unfinished ones, syncs too, of the account when one is given. */
   'fetch.resume': { args: { run?: number; account?: string; range?: number }; result: { runs: number[] } };
   /** Repeats exactly the range's scope; by the given strategy, else automatically. */
   'fetch.refetch': { args: { range: number; limit?: number; strategy?: StrategyChoice }; result: { run: number } };
@@ -408,6 +613,44 @@ export interface Methods {
   'events.find': { args: { id: string }; result: EventWhereabouts | null };
   'coverage.copies': { args: { account: string }; result: CopiesSummary };
   'coverage.timeline': { args: { account: string }; result: CoverageTimeline };
+  'candidates.tree': { args: { account: string } & Narrowing; result: CandidateTree };
+  /** Newest first; by `after`, the ID that the page before ended with. */
+  'candidates.events': {
+    args: {
+      account: string;
+      relay: string;
+      kinds?: number[];
+      since?: number;
+      until?: number;
+      after?: string;
+      limit?: number;
+    };
+    result: Candidate[];
+  };
+  'sync.preview': { args: { account: string; includeRefused?: boolean } & Narrowing; result: SyncPreview };
+  /** Snapshots exactly the candidates of now and sends them. */
+  'sync.start': {
+    args: { account: string; includeRefused?: boolean } & Narrowing;
+    result: { run: number; copies: number };
+  };
+  /** Sends once more what a relay refused for a lasting reason in this run. */
+  'sync.retryRefused': { args: { run: number; relay?: string }; result: { run: number } };
+  /** Reads back what was verified before, all of it or a random sample of so many; sends nothing. */
+  'sync.reverify': { args: { run: number; sample?: number }; result: { run: number } };
+  'sync.report': { args: { run: number }; result: SyncReport };
+  'sync.deliveries': {
+    args: {
+      run: number;
+      states?: DeliveryState[];
+      reason?: DeliveryReason;
+      relay?: string;
+      offset?: number;
+      limit?: number;
+    };
+    result: DeliveryPage;
+  };
+  'sync.delivery': { args: { delivery: number }; result: DeliveryHistory };
+  'sync.export': { args: { run: number; format: 'json' | 'csv' }; result: { text: string } };
   'archive.import': { args: { lines: string }; result: ImportReport };
   'relays.health': { args: Record<string, never>; result: RelayHealth[] };
   'settings.get': { args: Record<string, never>; result: Settings };
@@ -424,6 +667,8 @@ export interface Topics {
   copies: { args: { account: string }; snapshot: CopiesSummary };
   timeline: { args: { account: string }; snapshot: CoverageTimeline };
   runs: { args: { account?: string }; snapshot: RunSummary[] };
+  candidates: { args: { account: string } & Narrowing; snapshot: CandidateTree };
+  sync: { args: { run: number }; snapshot: SyncReport };
   relays: { args: Record<string, never>; snapshot: RelayHealth[] };
   settings: { args: Record<string, never>; snapshot: Settings };
 }

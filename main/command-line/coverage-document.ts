@@ -29,10 +29,10 @@ function relayPieces(session: Session, relay: CoverageRelay): AsyncIterable<stri
 }
 
 async function* rangePieces(session: Session, range: CoverageRange): AsyncGenerator<string> {
-  const { id, since, until, status, found, fetched, notFetched, checkedAt, kinds, strategy, reason } = range;
+  const { id, since, until, status, found, fetched, notFetched, checkedAt, kinds, strategy, reason, closedBy } = range;
   const attempts = await session.call('coverage.attempts', { range: id });
   yield* object(
-    { id, since, until, status, found, fetched, notFetched, checkedAt, kinds, strategy, reason },
+    { id, since, until, status, found, fetched, notFetched, checkedAt, kinds, strategy, reason, closedBy },
     'attempts',
     attempts,
     (attempt) => attemptPieces(session, attempt),

@@ -65,6 +65,8 @@ function rangeTable(ranges: readonly CoverageRange[]): string[] {
 async function rangeDetails(session: Session, range: CoverageRange): Promise<string[]> {
   const lines: string[] = [];
   if (range.reason !== null) lines.push(singleLine(range.reason));
+  if (range.closedBy !== null)
+    lines.push(`range ${range.closedBy} covers all of it and is complete, so nothing is left to do here`);
   const kinds = Object.entries(range.kinds).sort(([a, many], [b, few]) => few - many || Number(a) - Number(b));
   if (kinds.length > 0) {
     lines.push(`kinds  ${kinds.map(([kind, count]) => `${kind}: ${formatCount(count)}`).join('  ')}`);

@@ -7,6 +7,7 @@ import type {
   CoverageTree,
 } from '../../preload/contract.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
+import { CLOSED_BY } from './closed-range.ts';
 import { readFetchState } from './fetch-state.ts';
 import { isResumable } from './range-history.ts';
 import { readCheckpoint } from './walk-checkpoint.ts';
@@ -92,6 +93,7 @@ async function readRanges(
       'attempts.checkpoint',
       'attempts.cursor',
       'attempts.page_limit',
+      CLOSED_BY.as('closed_by'),
       eb
         .selectFrom('attempts as counted')
         .select(({ fn }) => fn.countAll<number>().as('n'))
@@ -142,6 +144,7 @@ async function readRanges(
         limit: row.page_limit,
         saturatedSeconds: checkpoint?.saturatedSeconds ?? [],
         resumable: isResumable({ ...row, checkpoint }),
+        closedBy: row.closed_by,
         attemptCount: row.attempt_count ?? 0,
         queryCount: row.query_count ?? 0,
       },

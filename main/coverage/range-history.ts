@@ -5,6 +5,7 @@ import type { Tables } from '../database/tables.ts';
 import { Fault } from '../platform/fault.ts';
 import type { RelayFilter } from '../relays/relay-query.ts';
 import { dropArrivedPagesOf } from './arrived-page.ts';
+import { CLOSED_BY } from './closed-range.ts';
 import { readCheckpoint, type WalkCheckpoint } from './walk-checkpoint.ts';
 
 /** A logical scope on one relay. The filter holds no bounds; `since: null` is Beginning. */
@@ -146,12 +147,20 @@ export async function latestAttempt(db: ReadableDatabase, rangeId: number): Prom
   return row === undefined ? null : toAttempt(row);
 }
 
+/** A range as its latest attempt left it. */
+export interface RangeWithAttempt {
+  range: Range;
+  attempt: Attempt;
+  /** See `closed-range.ts`. */
+  closedBy: number | null;
+}
+
 /** The ranges of an account on a relay with their latest attempts, oldest range first. */
 export async function rangesWithLatestAttempt(
   db: ReadableDatabase,
   accountId: number,
   relayId: number,
-): Promise<{ range: Range; attempt: Attempt }[]> {
+): Promise<RangeWithAttempt[]> {
   const rows = await db
     .selectFrom('ranges')
     .innerJoin('attempts', (join) =>
@@ -163,7 +172,7 @@ export async function rangesWithLatestAttempt(
       ),
     )
     .selectAll('attempts')
-    .select(['ranges.filter', 'ranges.since', 'ranges.until'])
+    .select(['ranges.filter', 'ranges.since', 'ranges.until', CLOSED_BY.as('closed_by')])
     .where('ranges.account_id', '=', accountId)
     .where('ranges.relay_id', '=', relayId)
     .orderBy('ranges.id')
@@ -178,11 +187,12 @@ export async function rangesWithLatestAttempt(
       until: row.until,
     },
     attempt: toAttempt(row),
+    closedBy: row.closed_by,
   }));
 }
 
 /** Ranges whose latest attempt belongs to a run. */
-export async function rangesOfRun(db: ReadableDatabase, runId: number): Promise<{ range: Range; attempt: Attempt }[]> {
+export async function rangesOfRun(db: ReadableDatabase, runId: number): Promise<RangeWithAttempt[]> {
   const ids = await db
     .selectFrom('attempts')
     .select('range_id')
@@ -190,12 +200,23 @@ export async function rangesOfRun(db: ReadableDatabase, runId: number): Promise<
     .where('run_id', '=', runId)
     .orderBy('range_id')
     .execute();
-  const pairs: { range: Range; attempt: Attempt }[] = [];
+  const pairs: RangeWithAttempt[] = [];
   for (const { range_id: id } of ids) {
     const attempt = await latestAttempt(db, id);
-    if (attempt !== null && attempt.runId === runId) pairs.push({ range: await readRange(db, id), attempt });
+    if (attempt === null || attempt.runId !== runId) continue;
+    pairs.push({ range: await readRange(db, id), attempt, closedBy: await readClosedBy(db, attempt.id) });
   }
   return pairs;
+}
+
+async function readClosedBy(db: ReadableDatabase, attemptId: number): Promise<number | null> {
+  const row = await db
+    .selectFrom('attempts')
+    .innerJoin('ranges', 'ranges.id', 'attempts.range_id')
+    .select(CLOSED_BY.as('closed_by'))
+    .where('attempts.id', '=', attemptId)
+    .executeTakeFirst();
+  return row?.closed_by ?? null;
 }
 
 /** True when Resume can go on with it: bodies are missing, or it is unfinished and not stuck for a reason that only another limit or strategy lifts. */

@@ -1,6 +1,8 @@
 import type { RunRelaySummary, RunSummary } from '../../preload/contract.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import { Fault } from '../platform/fault.ts';
+import { CLOSED_BY } from './closed-range.ts';
+import { readDeliveryTotals, noDeliveries, unfinishedDeliveries } from './delivery-totals.ts';
 import { isResumable } from './range-history.ts';
 import { readCheckpoint } from './walk-checkpoint.ts';
 
@@ -27,8 +29,13 @@ export async function listRuns(db: ReadableDatabase, selection: RunSelection): P
     db,
     rows.map((row) => row.id),
   );
+  const deliveries = await readDeliveryTotals(
+    db,
+    rows.filter((row) => row.type === 'sync').map((row) => row.id),
+  );
   return rows.map((row) => {
     const own = attempts.get(row.id) ?? [];
+    const totals = row.type === 'sync' ? (deliveries.get(row.id) ?? noDeliveries()) : null;
     const asked = new Set(own.map(({ key }) => key));
     const untried = (JSON.parse(row.sources) as string[]).some((key) => !asked.has(key));
     return {
@@ -44,9 +51,13 @@ export async function listRuns(db: ReadableDatabase, selection: RunSelection): P
       found: own.reduce((sum, { summary }) => sum + summary.found, 0),
       newlyArchived: own.reduce((sum, { summary }) => sum + summary.newlyArchived, 0),
       resumable:
-        row.status !== 'active' && row.status !== 'complete' && (untried || own.some((attempt) => attempt.resumable)),
+        row.status !== 'active' &&
+        (totals === null
+          ? row.status !== 'complete' && (untried || own.some((attempt) => attempt.resumable))
+          : unfinishedDeliveries(totals) > 0),
       warnings: JSON.parse(row.warnings) as string[],
       relays: own.map(({ summary }) => summary),
+      deliveries: totals,
     };
   });
 }
@@ -86,6 +97,7 @@ async function attemptsOfRuns(db: ReadableDatabase, runs: readonly number[]): Pr
       'ranges.until',
       'relays.key',
       'relays.url',
+      CLOSED_BY.as('closed_by'),
     ])
     .select((eb) =>
       eb
@@ -95,6 +107,7 @@ async function attemptsOfRuns(db: ReadableDatabase, runs: readonly number[]): Pr
         .as('latest_id'),
     )
     .where('attempts.run_id', 'in', runs)
+    .where('ranges.purpose', '=', 'history')
     .orderBy('attempts.id')
     .execute();
   const byRun = new Map<number, Map<number, RunAttempt>>();
@@ -103,8 +116,11 @@ async function attemptsOfRuns(db: ReadableDatabase, runs: readonly number[]): Pr
     const earlier = ranges.get(row.range_id);
     ranges.set(row.range_id, {
       key: row.key,
-      // Another run may have gone on with the range meanwhile; then this one has nothing left to do there.
-      resumable: row.latest_id === row.id && isResumable({ ...row, checkpoint: readCheckpoint(row.checkpoint) }),
+      // Another run may have gone on with the range or covered it meanwhile; then this one has nothing left to do there.
+      resumable:
+        row.latest_id === row.id &&
+        row.closed_by === null &&
+        isResumable({ ...row, checkpoint: readCheckpoint(row.checkpoint) }),
       summary: {
         url: row.url,
         range: row.range_id,

@@ -1,9 +1,4 @@
-import { isResumable, type Attempt, type Range } from './range-history.ts';
-
-export interface RangeWithAttempt {
-  range: Range;
-  attempt: Attempt;
-}
+import { isResumable, type RangeWithAttempt } from './range-history.ts';
 
 /**
  * Ranges of one account on one relay that still want work: resumable, and not covered meanwhile by a later range that
@@ -12,15 +7,7 @@ export interface RangeWithAttempt {
  */
 export function unfinishedRanges(ranges: readonly RangeWithAttempt[]): RangeWithAttempt[] {
   return ranges.filter(
-    ({ range, attempt }) =>
-      isResumable(attempt) &&
-      !(attempt.status === 'complete' && attempt.continued) &&
-      !ranges.some((other) => supersedes(other, range)),
+    ({ attempt, closedBy }) =>
+      closedBy === null && isResumable(attempt) && !(attempt.status === 'complete' && attempt.continued),
   );
-}
-
-function supersedes(other: RangeWithAttempt, range: Range): boolean {
-  if (other.attempt.status !== 'complete' || other.range.id === range.id) return false;
-  const startsBefore = other.range.since === null || (range.since !== null && other.range.since <= range.since);
-  return startsBefore && other.range.until >= range.until;
 }

@@ -60,7 +60,7 @@ async function resume(
     const range = await readRange(db, args.range);
     const attempt = await latestAttempt(db, range.id);
     if (attempt === null) throw new Fault('nothing-to-do', `Range ${range.id} was never begun.`, { range: range.id });
-    await fetch.resume(attempt.runId);
+    await fetch.resume(attempt.runId, range.id);
     return [attempt.runId];
   }
   const accountId = args.account === undefined ? undefined : (await readAccount(db, args.account)).id;

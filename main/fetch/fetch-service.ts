@@ -116,16 +116,16 @@ export class FetchService {
 
   /**
    * Goes on with an unfinished run under its saved settings: unfinished ranges from their cursors, and relays whose
-   * turn had not come.
+   * turn had not come. A range that a later one covered meanwhile is gone on with only when it is the `range` asked for.
    *
    * @throws Fault `unknown-run`, `nothing-to-do`, `already-active`.
    */
-  async resume(runId: number): Promise<void> {
+  async resume(runId: number, range: number | null = null): Promise<void> {
     const { db } = this.#options;
     const run = await readRun(db, runId);
     const account = await readAccountById(db, run.accountId);
     this.#refuseWhileActive(account);
-    const sources = await this.#unfinishedSources(run, account);
+    const sources = await this.#unfinishedSources(run, account, range);
     if (sources.length === 0)
       throw new Fault('nothing-to-do', `Run ${runId} has nothing left to resume.`, { run: runId });
     await reopenRun(db, runId);
@@ -237,7 +237,7 @@ export class FetchService {
     });
   }
 
-  async #unfinishedSources(run: RunSnapshot, account: Account): Promise<Source[]> {
+  async #unfinishedSources(run: RunSnapshot, account: Account, wanted: number | null): Promise<Source[]> {
     const { db } = this.#options;
     if (run.type !== 'fetch' && run.type !== 'recheck' && run.type !== 'refetch') return [];
     const ranges = await rangesOfRun(db, run.id);
@@ -245,7 +245,9 @@ export class FetchService {
     const sources: Source[] = [];
     for (const relay of relays) {
       const own = ranges.filter(({ range }) => range.relayId === relay.id);
-      const unfinished = own.filter(({ attempt }) => isResumable(attempt));
+      const unfinished = own.filter(
+        ({ range, attempt, closedBy }) => isResumable(attempt) && (closedBy === null || range.id === wanted),
+      );
       if (own.length > 0 && unfinished.length === 0) continue;
       sources.push({
         relayId: relay.id,

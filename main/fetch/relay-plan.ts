@@ -1,6 +1,5 @@
 import type { FetchState } from '../coverage/fetch-state.ts';
-import { isResumable } from '../coverage/range-history.ts';
-import type { RangeWithAttempt } from '../coverage/unfinished-ranges.ts';
+import { isResumable, type RangeWithAttempt } from '../coverage/range-history.ts';
 import { formatSecond } from '../platform/format-second.ts';
 
 /** Seconds that an incremental fetch asks again, for events that reached the relay late. */

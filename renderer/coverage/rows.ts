@@ -8,7 +8,7 @@ import type {
 import { sortedKinds } from '../text/event-kinds.ts';
 import { countOf, formatCount } from '../text/numbers.ts';
 import { largerLimit, unfinishedReason } from '../text/sentences.ts';
-import { formatSecond } from '../text/times.ts';
+import { formatBounds, formatSecond } from '../text/times.ts';
 import type { MonthCount } from './month-columns.ts';
 import { anyOverlap } from './timeline.ts';
 
@@ -147,17 +147,23 @@ function addRelay(rows: CoverageRow[], relay: CoverageRelay, sources: RowSources
 function addRange(rows: CoverageRow[], relay: CoverageRelay, range: CoverageRange, sources: RowSources): void {
   const id = range.id;
   const saturated = range.saturatedSeconds.length > 0;
+  const closed = range.closedBy !== null;
+  // What a later complete range covers is told as it was, and offers nothing: its menu still does.
+  const add = (key: string, tone: 'warn' | 'bad', text: string, offers: readonly Offer[]): void => {
+    rows.push(note(`${key} ${id}`, 3, closed ? 'quiet' : tone, text, relay, range, closed ? [] : offers));
+  };
+  if (closed) rows.push(note(`closed ${id}`, 3, 'quiet', closedSentence(relay, range), relay));
   if (range.status === 'partial' || range.status === 'failed') {
     const tone = range.status === 'failed' ? 'bad' : 'warn';
     const offers = range.resumable ? ['resume' as const] : saturated ? saturationOffers(range) : [];
-    rows.push(note(`reason ${id}`, 3, tone, unfinishedReason(range), relay, range, offers));
+    add('reason', tone, unfinishedReason(range), offers);
   }
   if (saturated && (range.resumable || range.status === 'complete' || range.status === 'active')) {
-    rows.push(note(`saturated ${id}`, 3, 'warn', saturationSentence(range), relay, range, saturationOffers(range)));
+    add('saturated', 'warn', saturationSentence(range), saturationOffers(range));
   }
   if (range.notFetched > 0 && range.status !== 'active') {
     const offers = range.resumable && range.status === 'complete' ? ['resume' as const] : [];
-    rows.push(note(`bodies ${id}`, 3, 'warn', notFetchedSentence(range), relay, range, offers));
+    add('bodies', 'warn', notFetchedSentence(range), offers);
   }
   rows.push({ type: 'range-facts', key: `facts ${id}`, level: 3, open: null, range });
 
@@ -257,6 +263,13 @@ export function notFetchedSentence(range: Pick<CoverageRange, 'notFetched'>): st
   return range.notFetched === 1
     ? 'Not fetched 1: the relay named this event, and no valid body of it has arrived yet.'
     : `Not fetched ${formatCount(range.notFetched)}: the relay named these events, and no valid bodies of them have arrived yet.`;
+}
+
+/** Says which later range made an unfinished one nothing to be done any more. */
+export function closedSentence(relay: CoverageRelay, range: CoverageRange, timeZone?: string): string {
+  const by = relay.ranges.find(({ id }) => id === range.closedBy);
+  const named = by === undefined ? 'A later range' : `The later range ${formatBounds(by.since, by.until, timeZone)}`;
+  return `${named} covers all of this one and is complete, so nothing is left to do here.`;
 }
 
 /** Names the seconds that one page cannot carry, the first three of them, in local time. */

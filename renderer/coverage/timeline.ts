@@ -199,9 +199,9 @@ export function segmentsOf(ranges: readonly CoverageRange[], axis: TimeAxis, wal
   return segments;
 }
 
-/** Marks for seconds that hold more events than a page can carry, as fractions of the axis. */
+/** Marks for seconds that hold more events than a page can carry and that no later range closed, as fractions of the axis. */
 export function saturationMarks(ranges: readonly CoverageRange[], axis: TimeAxis): number[] {
-  return [...new Set(ranges.flatMap((range) => range.saturatedSeconds))]
+  return [...new Set(ranges.filter((range) => range.closedBy === null).flatMap((range) => range.saturatedSeconds))]
     .filter((second) => second >= axis.start && second <= axis.end)
     .map((second) => positionOf(second, axis));
 }

@@ -12,12 +12,16 @@ export interface AttentionItem {
   relay: string | null;
   text: string;
   range: CoverageRange | null;
-  help: Offer | 'edit-relays' | 'look' | null;
+  /** The sync that it is about. */
+  run: number | null;
+  help: Offer | 'edit-relays' | 'look' | 'sync' | 'resume-run' | null;
 }
 
 function rangeItems(relay: CoverageRelay, range: CoverageRange): AttentionItem[] {
+  // What a later complete range covers is history and no to-do.
+  if (range.closedBy !== null) return [];
   const items: AttentionItem[] = [];
-  const base = { relay: relay.url, range };
+  const base = { relay: relay.url, range, run: null };
   if (range.status === 'partial' || range.status === 'failed') {
     const kept =
       range.found > 0
@@ -65,6 +69,7 @@ export function attentionItems(account: AccountSummary, tree: CoverageTree): Att
       tone: 'warn',
       relay: null,
       range: null,
+      run: null,
       text: 'This account has no write relay and no extra source, so there is nothing to fetch from.',
       help: 'edit-relays',
     });
@@ -78,6 +83,7 @@ export function attentionItems(account: AccountSummary, tree: CoverageTree): Att
         tone: 'warn',
         relay: relay.url,
         range: null,
+        run: null,
         text: `${relayInSentence(relay.url)} sent ${countOf(relay.invalidObservations, 'delivery', 'deliveries')} that ${
           relay.invalidObservations === 1 ? 'was' : 'were'
         } malformed, wrongly signed or not asked for. None was stored.`,
@@ -85,7 +91,12 @@ export function attentionItems(account: AccountSummary, tree: CoverageTree): Att
       });
     }
   }
-  return items.sort((left, right) => Number(left.tone === 'warn') - Number(right.tone === 'warn'));
+  return orderedAttention(items);
+}
+
+/** Failures first; else as they were. */
+export function orderedAttention(items: readonly AttentionItem[]): AttentionItem[] {
+  return [...items].sort((left, right) => Number(left.tone === 'warn') - Number(right.tone === 'warn'));
 }
 
 /** What the button that resumes everything says; null when one row's own button is enough. */

@@ -5,10 +5,12 @@ import type {
   CoverageRange,
   CoverageRelay,
   ErrorCode,
+  RunProgress,
   RunType,
   Strategy,
   StrategyChoice,
 } from '../../preload/contract.ts';
+import { verifiedOf } from './deliveries.ts';
 import { tamed } from './foreign.ts';
 import { relayInSentence } from './names.ts';
 import { countOf, formatCount, formatRate } from './numbers.ts';
@@ -84,19 +86,35 @@ export function strategyChoiceName(choice: StrategyChoice): string {
   return names[choice];
 }
 
-/** The line of the activity bar. Null when nothing is going on, so that the bar can say so in its own way. */
-export function activityLine(snapshot: ActivitySnapshot, now: number): string | null {
-  const relays = snapshot.runs.flatMap((run) => run.relays);
-  const busy = relays.filter((relay) => relay.state === 'fetching' || relay.state === 'connecting');
-  if (snapshot.runs.length === 0) return null;
-  const newly = snapshot.runs.reduce((sum, run) => sum + run.newlyArchived, 0);
-  const rate = snapshot.runs.reduce((sum, run) => sum + run.rate, 0);
-  const parts = [
-    busy.length === 0
-      ? `${countOf(snapshot.runs.length, 'run')} in progress`
-      : `${countOf(busy.length, 'relay')} fetching`,
+/** What runs that fetch are doing, all of them together. */
+function fetchingParts(runs: readonly RunProgress[]): string[] {
+  if (runs.length === 0) return [];
+  const busy = runs
+    .flatMap((run) => run.relays)
+    .filter((relay) => relay.state === 'fetching' || relay.state === 'connecting');
+  const newly = runs.reduce((sum, run) => sum + run.newlyArchived, 0);
+  const rate = runs.reduce((sum, run) => sum + run.rate, 0);
+  return [
+    busy.length === 0 ? `${countOf(runs.length, 'run')} in progress` : `${countOf(busy.length, 'relay')} fetching`,
     `${formatCount(newly)} new`,
     formatRate(rate, 'found'),
+  ];
+}
+
+/** What a sync is doing: "2 relays receiving", "1,204 verified of 3,000". */
+function syncingParts({ relays, deliveries }: RunProgress): string[] {
+  if (deliveries === null) return [];
+  const receiving = relays.filter((relay) => relay.state === 'sending' || relay.state === 'reading-back').length;
+  return [receiving === 0 ? 'sync in progress' : `${countOf(receiving, 'relay')} receiving`, verifiedOf(deliveries)];
+}
+
+/** The line of the activity bar. Null when nothing is going on, so that the bar can say so in its own way. */
+export function activityLine(snapshot: ActivitySnapshot, now: number): string | null {
+  if (snapshot.runs.length === 0) return null;
+  const relays = snapshot.runs.flatMap((run) => run.relays);
+  const parts = [
+    ...fetchingParts(snapshot.runs.filter((run) => run.deliveries === null)),
+    ...snapshot.runs.flatMap(syncingParts),
   ];
   const waiting = relays
     .filter((relay) => relay.waitingUntil !== null && relay.waitingUntil > now)
@@ -139,7 +157,9 @@ export function countsOnRelay(
   const filled = counted.filter((range) => range.found > 0);
   const [only] = filled;
   if (filled.length <= 1) return { found: only?.found ?? 0, fetched: only?.fetched ?? 0, exact: true };
-  const lacking = filled.filter((range) => range.notFetched > 0).map((range) => range.notFetched);
+  const lacking = filled
+    .filter((range) => range.notFetched > 0 && range.closedBy === null)
+    .map((range) => range.notFetched);
   if (held !== undefined) {
     const missing = Math.max(0, ...lacking);
     return { found: held.present + missing, fetched: held.present, exact: lacking.length <= 1 };

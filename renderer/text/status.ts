@@ -1,5 +1,6 @@
 import type {
   AccountSummary,
+  CoverageRange,
   HealthState,
   QueryEnding,
   RangeStatus,
@@ -8,6 +9,7 @@ import type {
   RelayProgress,
   RelayRunState,
   RunStatus,
+  RunType,
 } from '../../preload/contract.ts';
 
 /** What a state means to a person; decides the colour, never alone. */
@@ -45,6 +47,8 @@ const relayRuns: Record<RelayRunState, Status> = {
   waiting: status('quiet', 'waiting', 'Waiting'),
   connecting: status('busy', 'running', 'Connecting'),
   fetching: ranges.active,
+  sending: status('busy', 'running', 'Sending'),
+  'reading-back': status('busy', 'running', 'Reading back'),
   'cooling-down': rateLimited,
   cancelled,
 };
@@ -90,9 +94,18 @@ export function rangeStatus(value: RangeStatus): Status {
   return ranges[value];
 }
 
+/** A range as it stands now: what a later complete range covers keeps its word, and does not warn any more. */
+export function standing(range: Pick<CoverageRange, 'status' | 'closedBy'>): Status {
+  return range.closedBy === null
+    ? ranges[range.status]
+    : status('quiet', ranges[range.status].shape, ranges[range.status].word);
+}
+
+const syncing = status('busy', 'running', 'Syncing');
+
 /** A run as a whole. */
-export function runStatus(value: RunStatus): Status {
-  return relayRuns[value];
+export function runStatus(value: RunStatus, type: RunType = 'fetch'): Status {
+  return value === 'active' && type === 'sync' ? syncing : relayRuns[value];
 }
 
 /** One relay inside a run. Before it may be connected to again it has a time to wait for. */
@@ -100,9 +113,18 @@ export function relayRunStatus({ state, waitingUntil }: Pick<RelayProgress, 'sta
   return state === 'connecting' && waitingUntil !== null ? reconnecting : relayRuns[state];
 }
 
+const underWay: readonly RelayRunState[] = [
+  'waiting',
+  'connecting',
+  'fetching',
+  'sending',
+  'reading-back',
+  'cooling-down',
+];
+
 /** True while a run has something to do on the relay or waits for it. */
 export function isUnderWay(state: RelayRunState): boolean {
-  return state === 'waiting' || state === 'connecting' || state === 'fetching' || state === 'cooling-down';
+  return underWay.includes(state);
 }
 
 /** The health of a relay, in the words that a run uses for it while it waits. */
@@ -121,8 +143,8 @@ export function endingStatus(value: QueryEnding | null, fellBack = false): Statu
 }
 
 /** An account in the sidebar: what is going on, else what is unfinished, else how much of its history is here. */
-export function accountStatus(account: AccountSummary): Status {
-  if (account.activeRun !== null) return relayRuns.fetching;
+export function accountStatus(account: AccountSummary, running: RunType = 'fetch'): Status {
+  if (account.activeRun !== null) return runStatus('active', running);
   if (account.unfinishedRanges > 0) return status('warn', 'half', 'Unfinished');
   if (account.checkedAt === null) return status('quiet', 'dashed', 'Not fetched');
   if (account.completeRelays < account.sourceRelays) return ranges.partial;
@@ -130,7 +152,11 @@ export function accountStatus(account: AccountSummary): Status {
 }
 
 /** The history of one relay for one account, from its ranges and the flag of its completed initial history. */
-export function historyStatus(ranges_: readonly { status: RangeStatus }[], historyComplete: boolean): Status {
+export function historyStatus(
+  all: readonly Pick<CoverageRange, 'status' | 'closedBy'>[],
+  historyComplete: boolean,
+): Status {
+  const ranges_ = all.filter((range) => range.closedBy === null);
   if (ranges_.some((range) => range.status === 'active')) return ranges.active;
   if (ranges_.length === 0) return status('quiet', 'dashed', 'Never asked');
   if (historyComplete) {

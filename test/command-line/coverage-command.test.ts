@@ -20,6 +20,7 @@ const range: CoverageRange = {
   limit: 100,
   saturatedSeconds: [],
   resumable: true,
+  closedBy: null,
   attemptCount: 1,
   queryCount: 1100,
 };

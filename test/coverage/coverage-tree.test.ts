@@ -144,6 +144,38 @@ describe('the coverage tree', () => {
     expect((await relayOf(rig, 'write')).ranges[0]).toMatchObject({ saturatedSeconds: [START - 7], resumable: false });
   });
 
+  test('says which later complete range closed an unfinished one, and keeps how that one ended', async () => {
+    const rig = await CoverageRig.open();
+    const run = await rig.run();
+    const attempt = async (name: string, since: number | null, until: number, outcome: typeof PARTIAL) => {
+      const range = await rig.range(name, since, until);
+      await rig.page(range, await rig.attempt(range, run), {}, outcome);
+      return range.id;
+    };
+    const saturated = { ...PARTIAL, checkpoint: { ...CHECKPOINT, saturatedSeconds: [START - 7], unpageable: true } };
+    const narrow = await attempt('write', START - 20, START, saturated);
+    const sticksOut = await attempt('write', START - 30, START + 5, PARTIAL);
+    const elsewhere = await attempt('extra', START - 20, START, PARTIAL);
+    const open = await attempt('write', null, START - 10, PARTIAL);
+    const closing = await attempt('write', START - 25, START, COMPLETE);
+    const afterwards = await attempt('write', START - 9, START, PARTIAL);
+
+    const ranges = [...(await relayOf(rig, 'write')).ranges, ...(await relayOf(rig, 'extra')).ranges];
+    expect(Object.fromEntries(ranges.map(({ id, closedBy }) => [id, closedBy]))).toEqual({
+      [narrow]: closing,
+      [sticksOut]: null,
+      [elsewhere]: null,
+      [open]: null,
+      [closing]: null,
+      [afterwards]: null,
+    });
+    expect(ranges.find(({ id }) => id === narrow)).toMatchObject({
+      status: 'partial',
+      reason: 'The relay went away.',
+      saturatedSeconds: [START - 7],
+    });
+  });
+
   test('puts ranges in order of their end, and keeps relays apart', async () => {
     const rig = await CoverageRig.open();
     const run = await rig.run();

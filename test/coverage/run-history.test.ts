@@ -178,6 +178,19 @@ describe('the list of runs', () => {
     await finishRun(rig.db, later, 'complete', START);
     expect(await readRunSummary(rig.db, run)).toMatchObject({ resumable: false });
   });
+
+  test('offers no resume of a range that a wider one covered later', async () => {
+    const rig = await CoverageRig.open();
+    const run = await rig.run();
+    const range = await rig.range('write', START - 50, START);
+    await rig.page(range, await rig.attempt(range, run), { events }, PARTIAL);
+    await finishRun(rig.db, run, 'partial', START);
+    expect(await readRunSummary(rig.db, run)).toMatchObject({ resumable: true });
+
+    const wider = await rig.range('write', null, START + 9);
+    await rig.page(wider, await rig.attempt(wider, await rig.run()), {}, COMPLETE);
+    expect(await readRunSummary(rig.db, run)).toMatchObject({ resumable: false, status: 'partial' });
+  });
 });
 
 describe('ranges', () => {
@@ -211,10 +224,10 @@ describe('ranges', () => {
     const other = await rig.attempt(recent, first);
 
     expect(await rangesWithLatestAttempt(rig.db, rig.account.id, rig.relay('write'))).toEqual([
-      { range: old, attempt: again },
-      { range: recent, attempt: other },
+      { range: old, attempt: again, closedBy: null },
+      { range: recent, attempt: other, closedBy: null },
     ]);
-    expect(await rangesOfRun(rig.db, first)).toEqual([{ range: recent, attempt: other }]);
+    expect(await rangesOfRun(rig.db, first)).toEqual([{ range: recent, attempt: other, closedBy: null }]);
     expect(await rangesWithLatestAttempt(rig.db, rig.account.id, rig.relay('extra'))).toEqual([]);
     expect(await latestAttempt(rig.db, untouched.id)).toBeNull();
   });
@@ -266,6 +279,7 @@ describe('ranges', () => {
       [null, 50, PARTIAL],
       [150, 300, PARTIAL],
       [90, 200, COMPLETE],
+      [95, 190, PARTIAL],
     ] as const) {
       const range = await rig.range('write', since, until);
       await rig.page(range, await rig.attempt(range, run), {}, outcome);
@@ -273,9 +287,11 @@ describe('ranges', () => {
 
     const unfinished = unfinishedRanges(await rangesWithLatestAttempt(rig.db, rig.account.id, rig.relay('write')));
 
+    // The last one was tried after the complete one, which therefore says nothing about it.
     expect(unfinished.map(({ range }) => [range.since, range.until])).toEqual([
       [null, 50],
       [150, 300],
+      [95, 190],
     ]);
   });
 });

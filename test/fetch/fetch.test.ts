@@ -284,6 +284,31 @@ describe('interruption and resume', () => {
     expect(await rig.relay(relay.url)).toMatchObject({ historyComplete: true, forwardBoundary: START + 60 });
   });
 
+  it('fetch and resume leave a range alone that a recheck covered meanwhile; asked for by itself it goes on', async () => {
+    const relay = await startRelay({ events: history(60) });
+    await rig.addAlice([relay]);
+    relay.use(closedWith('error: broken'));
+    const broken = await rig.fetch({ limit: 10 });
+    relay.behave();
+    await rig.clock.pass(60_000);
+    await rig.fetch({ recheck: true });
+    const [range, wider] = (await rig.relay(relay.url)).ranges;
+    expect(range).toMatchObject({ status: 'failed', resumable: true, closedBy: wider?.id });
+
+    const before = relay.requests().length;
+    await rig.clock.pass(60_000);
+    expect(await rig.fetch()).toMatchObject({ status: 'complete' });
+    for (const request of relay.requests().slice(before)) expect(request['since']).toBe(START + 50);
+    await expect(rig.engine.methods['fetch.resume']({})).rejects.toMatchObject({ code: 'nothing-to-do' });
+    await expect(rig.engine.methods['fetch.resume']({ run: broken.id })).rejects.toMatchObject({
+      code: 'nothing-to-do',
+    });
+
+    await rig.engine.methods['fetch.resume']({ range: range?.id ?? 0 });
+    expect(await rig.ended(broken.id)).toMatchObject({ status: 'complete' });
+    expect((await rig.relay(relay.url)).ranges[0]).toMatchObject({ status: 'complete', closedBy: null });
+  });
+
   it('resume has nothing to do after everything completed', async () => {
     const relay = await startRelay({ events: history(3) });
     await rig.addAlice([relay]);

@@ -68,6 +68,25 @@ describe('rows of the coverage tree', () => {
     expect(rows[3]?.type).toBe('range-facts');
   });
 
+  it('tells a range that a later one covers as history that wants nothing', () => {
+    const range = sampleRange({
+      status: 'partial',
+      reason: 'It closed.',
+      resumable: true,
+      notFetched: 2,
+      saturatedSeconds: [1500],
+      closedBy: 2,
+    });
+    const rows = coverageRows(
+      [sampleRelay([range, sampleRange({ id: 2, until: 4000 })])],
+      sources([relayKey, 'range 1']),
+    );
+    const notes = rows.flatMap((row) => (row.type === 'note' && row.level === 3 ? [row] : []));
+    expect(notes.map((note) => note.key)).toEqual(['closed 1', 'reason 1', 'saturated 1', 'bodies 1']);
+    expect(notes[0]?.text).toContain('covers all of this one and is complete');
+    for (const note of notes) expect(note).toMatchObject({ tone: 'quiet', offers: [] });
+  });
+
   it('offers a larger page once, on the row that names the reason', () => {
     const range = sampleRange({ status: 'partial', reason: 'Second 1500 is saturated.', saturatedSeconds: [1500] });
     const notes = coverageRows([sampleRelay([range])], sources([relayKey, 'range 1'])).filter(

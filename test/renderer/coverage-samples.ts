@@ -18,6 +18,7 @@ export function sampleRange(part: Partial<CoverageRange> = {}): CoverageRange {
     limit: 100,
     saturatedSeconds: [],
     resumable: false,
+    closedBy: null,
     attemptCount: 1,
     queryCount: 2,
     ...part,

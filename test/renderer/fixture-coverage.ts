@@ -25,6 +25,7 @@ function range(id: number, part: Partial<CoverageRange> & { until: number }): Co
     limit: 100,
     saturatedSeconds: [],
     resumable: false,
+    closedBy: null,
     attemptCount: 1,
     queryCount: Math.ceil(found / 100) + 1,
     ...part,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ActivitySnapshot, RelayProgress } from '../../preload/contract.ts';
+import { saturationMarks } from '../../renderer/coverage/timeline.ts';
 import { attentionItems, resumeAllName } from '../../renderer/state/attention.ts';
 import {
   accountFacts,
@@ -204,6 +205,19 @@ describe('what needs attention', () => {
     });
     expect(items[0]?.help).toBe('larger-page');
     expect([largerLimit(100), largerLimit(20), largerLimit(4000)]).toEqual([500, 500, 5000]);
+  });
+
+  it('does not ask for what a later range closed', () => {
+    const closed = [
+      sampleRange({ status: 'partial', saturatedSeconds: [1500], closedBy: 4 }),
+      sampleRange({ id: 2, status: 'failed', resumable: true, closedBy: 4 }),
+      sampleRange({ id: 3, notFetched: 2, resumable: true, closedBy: 4 }),
+    ];
+    const relay = sampleRelay([...closed, sampleRange({ id: 4, until: 3000 })]);
+    const tree = { account: 'a', archive: { events: 1, oldest: null, newest: null }, relays: [relay] };
+    expect(attentionItems(sampleAccount(), tree)).toEqual([]);
+    expect(historyStatus(relay.ranges, true).word).toBe('Complete');
+    expect(saturationMarks(closed, { start: 1000, end: 2000 })).toEqual([]);
   });
 
   it('asks for relays when there is none', () => {

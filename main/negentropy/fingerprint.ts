@@ -81,27 +81,21 @@ export class Fingerprints {
 }
 
 /**
- * Writes the running sum after the one at `at`. A function of its own with the additions written out, because it is then
- * compiled as a whole after a few calls, where a loop over everything is compiled in whatever part it happens to be hot.
+ * Writes the running sum after the one at `at`. A function of its own, with the additions written out in pairs that do not
+ * wait for one another: as one loop over everything it took twice as long, and in some processes a quarter more still.
  */
 function writeNextSum(ids: Uint32Array, sums: Uint32Array, at: number): void {
   let carry = 0;
   for (let limb = at; limb < at + LIMBS; limb += 1) {
     const id = limb + at * (STRIDE - 1);
-    const value =
-      carry +
-      (sums[limb] as number) +
-      (ids[id] as number) +
-      (ids[id + LIMBS] as number) +
-      (ids[id + 2 * LIMBS] as number) +
-      (ids[id + 3 * LIMBS] as number) +
-      (ids[id + 4 * LIMBS] as number) +
-      (ids[id + 5 * LIMBS] as number) +
-      (ids[id + 6 * LIMBS] as number) +
-      (ids[id + 7 * LIMBS] as number);
+    const first = (ids[id] as number) + (ids[id + LIMBS] as number);
+    const second = (ids[id + 2 * LIMBS] as number) + (ids[id + 3 * LIMBS] as number);
+    const third = (ids[id + 4 * LIMBS] as number) + (ids[id + 5 * LIMBS] as number);
+    const fourth = (ids[id + 6 * LIMBS] as number) + (ids[id + 7 * LIMBS] as number);
+    const value = (sums[limb] as number) + carry + (first + second + (third + fourth));
     // An unsigned limb keeps what is left of a number modulo 2^32.
     sums[limb + LIMBS] = value;
-    carry = Math.floor(value / LIMB);
+    carry = Math.trunc(value / LIMB);
   }
 }
 

@@ -50,6 +50,9 @@ export interface ArchiveSummary {
   newest: number | null;
 }
 
+/** How much of a history is established; a run in progress does not change it. */
+export type HistoryState = 'complete' | 'partial' | 'failed' | 'never-asked';
+
 export interface AccountSummary {
   pubkey: string;
   npub: string;
@@ -60,6 +63,8 @@ export interface AccountSummary {
   completeRelays: number;
   /** Source relays in all. */
   sourceRelays: number;
+  /** Of all source relays together: partial where they differ. */
+  history: HistoryState;
   /** Ranges that ended partial or failed and can be resumed, without those that a later complete one covers. */
   unfinishedRanges: number;
   /** When a range of this account was last checked on any relay. */
@@ -173,7 +178,10 @@ export interface CoverageRange {
 export interface CoverageRelay {
   url: string;
   role: 'write' | 'extra' | 'write+extra' | 'former';
+  /** The walk back to Beginning came to its end, now or earlier. */
   historyComplete: boolean;
+  /** With what is newer, and without ranges that a later one closed. */
+  history: HistoryState;
   forwardBoundary: number | null;
   /** Frames that were malformed, wrongly signed, or did not match what was asked. */
   invalidObservations: number;

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
-import type { AccountSummary } from '../../preload/contract.ts';
+import type { AccountSummary, HistoryState } from '../../preload/contract.ts';
 import { isSource, readAccountRelays, type Account } from '../accounts/account-store.ts';
 import { toNpub } from '../accounts/account-key.ts';
 import { summarizeArchive } from '../archive/event-reader.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import { readFetchState } from './fetch-state.ts';
+import { historyOfAccount, historyOnRelay } from './history-state.ts';
 import { rangesWithLatestAttempt } from './range-history.ts';
 import { unfinishedRanges } from './unfinished-ranges.ts';
 
@@ -18,9 +19,18 @@ export async function readAccountSummary(
   const sources = relays.filter(isSource);
   let completeRelays = 0;
   let unfinished = 0;
+  const histories: HistoryState[] = [];
   for (const { relayId } of sources) {
-    if ((await readFetchState(db, account.id, relayId)).historyComplete) completeRelays += 1;
-    unfinished += unfinishedRanges(await rangesWithLatestAttempt(db, account.id, relayId)).length;
+    const { historyComplete } = await readFetchState(db, account.id, relayId);
+    if (historyComplete) completeRelays += 1;
+    const ranges = await rangesWithLatestAttempt(db, account.id, relayId);
+    unfinished += unfinishedRanges(ranges).length;
+    histories.push(
+      historyOnRelay(
+        historyComplete,
+        ranges.map(({ attempt, closedBy }) => ({ status: attempt.status, closedBy })),
+      ),
+    );
   }
   return {
     pubkey: account.pubkey,
@@ -30,6 +40,7 @@ export async function readAccountSummary(
     archive: await summarizeArchive(db, account.pubkey),
     completeRelays,
     sourceRelays: sources.length,
+    history: historyOfAccount(histories),
     unfinishedRanges: unfinished,
     checkedAt: await lastChecked(db, account.id),
     activeRun,

@@ -9,6 +9,7 @@ import type {
 import type { ReadableDatabase } from '../database/database-file.ts';
 import { CLOSED_BY } from './closed-range.ts';
 import { readFetchState } from './fetch-state.ts';
+import { historyOnRelay } from './history-state.ts';
 import { isResumable } from './range-history.ts';
 import { readCheckpoint } from './walk-checkpoint.ts';
 
@@ -31,13 +32,18 @@ export async function readCoverageTree(db: ReadableDatabase, subject: CoverageSu
   const relays: CoverageRelay[] = [];
   for (const { relayId, url, role } of await listRelays(db, subject, [...ranges.keys()])) {
     const state = await readFetchState(db, subject.id, relayId);
+    const own = ranges.get(relayId) ?? [];
     relays.push({
       url,
       role,
       historyComplete: state.historyComplete,
+      history: historyOnRelay(
+        state.historyComplete,
+        own.map(({ range }) => range),
+      ),
       forwardBoundary: state.forwardBoundary,
       invalidObservations: invalid.get(relayId) ?? 0,
-      ranges: (ranges.get(relayId) ?? []).map(({ walkId, range }) => ({ ...range, kinds: kinds.get(walkId) ?? {} })),
+      ranges: own.map(({ walkId, range }) => ({ ...range, kinds: kinds.get(walkId) ?? {} })),
     });
   }
   return { account: subject.pubkey, archive: subject.archive, relays };

@@ -1,7 +1,9 @@
 import type {
   AccountSummary,
   CoverageRange,
+  CoverageRelay,
   HealthState,
+  HistoryState,
   QueryEnding,
   RangeStatus,
   RelayHealth,
@@ -142,25 +144,21 @@ export function endingStatus(value: QueryEnding | null, fellBack = false): Statu
   return fellBack && ending.tone !== 'good' ? status('quiet', 'stopped', ending.word) : ending;
 }
 
-/** An account in the sidebar: what is going on, else what is unfinished, else how much of its history is here. */
+/** How much of a history is established, by the one rule that relays and accounts share. */
+const histories: Record<HistoryState, Status> = {
+  complete: ranges.complete,
+  partial: ranges.partial,
+  failed: ranges.failed,
+  'never-asked': status('quiet', 'dashed', 'Never asked'),
+};
+
+/** An account in the sidebar: what is going on, else how much of its history is established on all its relays. */
 export function accountStatus(account: AccountSummary, running: RunType = 'fetch'): Status {
-  if (account.activeRun !== null) return runStatus('active', running);
-  if (account.unfinishedRanges > 0) return status('warn', 'half', 'Unfinished');
-  if (account.checkedAt === null) return status('quiet', 'dashed', 'Not fetched');
-  if (account.completeRelays < account.sourceRelays) return ranges.partial;
-  return ranges.complete;
+  return account.activeRun === null ? histories[account.history] : runStatus('active', running);
 }
 
-/** The history of one relay for one account, from its ranges and the flag of its completed initial history. */
-export function historyStatus(
-  all: readonly Pick<CoverageRange, 'status' | 'closedBy'>[],
-  historyComplete: boolean,
-): Status {
-  const ranges_ = all.filter((range) => range.closedBy === null);
-  if (ranges_.some((range) => range.status === 'active')) return ranges.active;
-  if (ranges_.length === 0) return status('quiet', 'dashed', 'Never asked');
-  if (historyComplete) {
-    return ranges_.some((range) => range.status !== 'complete') ? ranges.partial : ranges.complete;
-  }
-  return ranges_.every((range) => range.status === 'failed') ? ranges.failed : ranges.partial;
+/** The history of one relay for one account; of a relay that is not known of it was never asked. */
+export function historyStatus(relay: Pick<CoverageRelay, 'ranges' | 'history'> | undefined): Status {
+  if (relay?.ranges.some((range) => range.status === 'active')) return ranges.active;
+  return histories[relay?.history ?? 'never-asked'];
 }

@@ -13,6 +13,7 @@ export function sampleAccount(changes: Partial<AccountSummary> = {}): AccountSum
     archive: { events: 12_431, oldest: 1_600_000_000, newest: 1_700_000_000 },
     completeRelays: 1,
     sourceRelays: 1,
+    history: 'complete',
     unfinishedRanges: 0,
     checkedAt: 1_700_000_100,
     activeRun: null,

@@ -160,6 +160,7 @@ describe('the coverage tree', () => {
     const closing = await attempt('write', START - 25, START, COMPLETE);
     const afterwards = await attempt('write', START - 9, START, PARTIAL);
 
+    expect((await relayOf(rig, 'write')).history).toBe('partial');
     const ranges = [...(await relayOf(rig, 'write')).ranges, ...(await relayOf(rig, 'extra')).ranges];
     expect(Object.fromEntries(ranges.map(({ id, closedBy }) => [id, closedBy]))).toEqual({
       [narrow]: closing,

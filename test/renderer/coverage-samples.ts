@@ -1,3 +1,4 @@
+import { historyOnRelay } from '../../main/coverage/history-state.ts';
 import type { AccountSummary, CoverageRange, CoverageRelay } from '../../preload/contract.ts';
 
 /** A complete range from Beginning, changed where a test says so. */
@@ -27,10 +28,12 @@ export function sampleRange(part: Partial<CoverageRange> = {}): CoverageRange {
 
 /** A write relay with the given ranges. */
 export function sampleRelay(ranges: CoverageRange[], part: Partial<CoverageRelay> = {}): CoverageRelay {
+  const historyComplete = part.historyComplete ?? ranges.some((range) => range.status === 'complete');
   return {
     url: 'wss://relay.example',
     role: 'write',
-    historyComplete: ranges.some((range) => range.status === 'complete'),
+    historyComplete,
+    history: historyOnRelay(historyComplete, ranges),
     forwardBoundary: null,
     invalidObservations: 0,
     ranges,
@@ -48,6 +51,7 @@ export function sampleAccount(part: Partial<AccountSummary> = {}): AccountSummar
     archive: { events: 0, oldest: null, newest: null },
     completeRelays: 0,
     sourceRelays: 1,
+    history: 'never-asked',
     unfinishedRanges: 0,
     checkedAt: null,
     activeRun: null,

@@ -1,3 +1,4 @@
+import { historyOnRelay } from '../../main/coverage/history-state.ts';
 import type {
   CoverageAttempt,
   CoverageQuery,
@@ -45,6 +46,11 @@ const someKinds = (found: number): Record<string, number> => ({
   5: 22,
 });
 
+/** Says of a relay what its ranges come to. */
+function summed(relay: Omit<CoverageRelay, 'history'>): CoverageRelay {
+  return { ...relay, history: historyOnRelay(relay.historyComplete, relay.ranges) };
+}
+
 /** Relays in every state: complete, partial, saturated, failed, running, with gaps, never asked, former. */
 export function aliceRelays(now: number): CoverageRelay[] {
   const start = now - 4 * 60;
@@ -63,7 +69,7 @@ export function aliceRelays(now: number): CoverageRelay[] {
       });
     });
   const endReached = 'The confirming page brought no event that was not known from this walk.';
-  return [
+  const relays: Omit<CoverageRelay, 'history'>[] = [
     {
       url: 'wss://relay-a.example',
       role: 'write',
@@ -195,11 +201,12 @@ export function aliceRelays(now: number): CoverageRelay[] {
       ranges: [range(8, { until: now - 700 * DAY, found: 2210, kinds: someKinds(2210), reason: endReached })],
     },
   ];
+  return relays.map(summed);
 }
 
 /** One relay that was compared to its end and holds everything. */
 export function oneCompleteRelay(now: number): CoverageRelay {
-  return {
+  return summed({
     url: 'wss://relay-a.example',
     role: 'write',
     historyComplete: true,
@@ -215,16 +222,16 @@ export function oneCompleteRelay(now: number): CoverageRelay {
         reason: 'Compared by NIP-77: 37 in common, 40 only on the relay, 0 only here.',
       }),
     ],
-  };
+  });
 }
 
 /** Forty relays. */
 export function manyRelays(now: number): CoverageRelay[] {
-  return Array.from({ length: 40 }, (_, index): CoverageRelay => {
+  return Array.from({ length: 40 }, (_, index) => {
     const statuses: RangeStatus[] = ['complete', 'complete', 'complete', 'partial', 'complete', 'failed'];
     const status = statuses[index % statuses.length] ?? 'complete';
     const found = status === 'failed' ? 0 : 400 + ((index * 7919) % 9000);
-    return {
+    return summed({
       url: `wss://relay-${String(index + 1).padStart(2, '0')}.example`,
       role: index % 3 === 0 ? 'write' : 'extra',
       historyComplete: status === 'complete',
@@ -244,7 +251,7 @@ export function manyRelays(now: number): CoverageRelay[] {
           resumable: status !== 'complete',
         }),
       ],
-    };
+    });
   });
 }
 

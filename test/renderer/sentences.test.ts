@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { historyOfAccount } from '../../main/coverage/history-state.ts';
 import type { ActivitySnapshot, RelayProgress } from '../../preload/contract.ts';
 import { saturationMarks } from '../../renderer/coverage/timeline.ts';
 import { attentionItems, resumeAllName } from '../../renderer/state/attention.ts';
@@ -131,19 +132,31 @@ describe('counts of a relay', () => {
 });
 
 describe('states', () => {
-  it('shows a run before anything else, then what is unfinished', () => {
+  it('shows a run before anything else, then the word that its relays have', () => {
     expect(accountStatus(sampleAccount({ activeRun: 3, unfinishedRanges: 2 })).word).toBe('Fetching');
-    expect(accountStatus(sampleAccount({ unfinishedRanges: 2, checkedAt: 1 })).word).toBe('Unfinished');
-    expect(accountStatus(sampleAccount()).word).toBe('Not fetched');
-    expect(accountStatus(sampleAccount({ checkedAt: 1, completeRelays: 1 })).word).toBe('Complete');
+    for (const ranges of [
+      [],
+      [sampleRange()],
+      [sampleRange({ status: 'failed' })],
+      [sampleRange(), sampleRange({ id: 2, status: 'partial' })],
+    ]) {
+      const relay = sampleRelay(ranges);
+      expect(accountStatus(sampleAccount({ history: historyOfAccount([relay.history]) }))).toEqual(
+        historyStatus(relay),
+      );
+    }
+    expect(accountStatus(sampleAccount({ history: historyOfAccount(['complete', 'never-asked']) })).word).toBe(
+      'Partial',
+    );
   });
 
   it('does not call a relay complete while one of its ranges is not', () => {
     const complete = sampleRange();
-    expect(historyStatus([complete], true).word).toBe('Complete');
-    expect(historyStatus([complete, sampleRange({ status: 'failed' })], true).word).toBe('Partial');
-    expect(historyStatus([sampleRange({ status: 'failed' })], false).word).toBe('Failed');
-    expect(historyStatus([], false).word).toBe('Never asked');
+    expect(historyStatus(sampleRelay([complete])).word).toBe('Complete');
+    expect(historyStatus(sampleRelay([complete, sampleRange({ status: 'failed' })])).word).toBe('Partial');
+    expect(historyStatus(sampleRelay([sampleRange({ status: 'failed' })])).word).toBe('Failed');
+    expect(historyStatus(undefined)).toEqual(historyStatus(sampleRelay([])));
+    expect(historyStatus(undefined).word).toBe('Never asked');
   });
 
   it('keeps a query under way apart from every ending', () => {
@@ -166,7 +179,7 @@ describe('one state has one name', () => {
 
   it('calls work in progress the same for ranges, runs and relays', () => {
     expect(relayRunStatus(progress({}))).toBe(relayRunStatus(progress({ state: 'active' })));
-    expect(historyStatus([sampleRange({ status: 'active' })], false).word).toBe('Fetching');
+    expect(historyStatus(sampleRelay([sampleRange({ status: 'active' })])).word).toBe('Fetching');
   });
 
   it('never tells a comparison that paging took over from as a failure', () => {
@@ -216,7 +229,7 @@ describe('what needs attention', () => {
     const relay = sampleRelay([...closed, sampleRange({ id: 4, until: 3000 })]);
     const tree = { account: 'a', archive: { events: 1, oldest: null, newest: null }, relays: [relay] };
     expect(attentionItems(sampleAccount(), tree)).toEqual([]);
-    expect(historyStatus(relay.ranges, true).word).toBe('Complete');
+    expect(historyStatus(relay).word).toBe('Complete');
     expect(saturationMarks(closed, { start: 1000, end: 2000 })).toEqual([]);
   });
 

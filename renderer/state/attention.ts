@@ -33,12 +33,12 @@ function rangeItems(relay: CoverageRelay, range: CoverageRange): AttentionItem[]
       key: `range ${range.id}`,
       tone: range.status === 'failed' ? 'bad' : 'warn',
       text: `${relayInSentence(relay.url)}: ${formatBounds(range.since, range.until)} ${verb}. ${unfinishedReason(range)}${kept}`,
-      help:
-        range.saturatedSeconds.length > 0
+      // What was broken off is gone on with first; only a walk that stands at its end is helped by a larger page.
+      help: range.resumable
+        ? 'resume'
+        : range.saturatedSeconds.length > 0
           ? (saturationOffers(range)[0] ?? 'look')
-          : range.resumable
-            ? 'resume'
-            : 'look',
+          : 'look',
     });
   } else if (range.status === 'complete' && range.saturatedSeconds.length > 0) {
     items.push({

@@ -210,6 +210,12 @@ describe('what needs attention', () => {
     expect(resumeAllName(items)).toBe('Resume all 2');
   });
 
+  it('offers to go on with what was cancelled, whatever second it also named', () => {
+    const range = sampleRange({ status: 'partial', saturatedSeconds: [1500], resumable: true });
+    const tree = { account: 'a', archive: { events: 1, oldest: null, newest: null }, relays: [sampleRelay([range])] };
+    expect(attentionItems(sampleAccount(), tree)[0]?.help).toBe('resume');
+  });
+
   it('offers a larger page for a saturated second', () => {
     const items = attentionItems(sampleAccount(), {
       account: 'a',

@@ -23,16 +23,17 @@ function rangeItems(relay: CoverageRelay, range: CoverageRange): AttentionItem[]
   const items: AttentionItem[] = [];
   const base = { relay: relay.url, range, run: null };
   if (range.status === 'partial' || range.status === 'failed') {
-    const kept =
+    // What the walk saw; how much of the range is archived, it does not know.
+    const seen =
       range.found > 0
-        ? ` So far ${countOf(range.fetched, 'event')} of it ${range.fetched === 1 ? 'is' : 'are'} here.`
+        ? ` So far ${countOf(range.found, 'event')} ${range.found === 1 ? 'was' : 'were'} seen there.`
         : '';
     const verb = range.status === 'failed' ? 'failed' : 'is partial';
     items.push({
       ...base,
       key: `range ${range.id}`,
       tone: range.status === 'failed' ? 'bad' : 'warn',
-      text: `${relayInSentence(relay.url)}: ${formatBounds(range.since, range.until)} ${verb}. ${unfinishedReason(range)}${kept}`,
+      text: `${relayInSentence(relay.url)}: ${formatBounds(range.since, range.until)} ${verb}. ${unfinishedReason(range)}${seen}`,
       // What was broken off is gone on with first; only a walk that stands at its end is helped by a larger page.
       help: range.resumable
         ? 'resume'

@@ -206,7 +206,7 @@ describe('what needs attention', () => {
     expect(items.map((item) => item.key)).toEqual(['range 2', 'range 1']);
     expect(items[0]?.text).toContain('It is down.');
     expect(items[0]?.text).not.toContain('0 event');
-    expect(items[1]?.text).toContain('So far 10 events of it are here');
+    expect(items[1]?.text).toContain('So far 10 events were seen there.');
     expect(resumeAllName(items)).toBe('Resume all 2');
   });
 

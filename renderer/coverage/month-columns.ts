@@ -102,7 +102,7 @@ export function monthAt(months: readonly MonthCount[], second: number): MonthCou
   return months.find((month) => month.start <= second && second < month.end);
 }
 
-/** A month's counts in words: "120 present · 4 missing · 9 undetermined". */
+/** A month's counts in words: "120 present · 4 absent · 9 undetermined". */
 export function monthSentence(month: MonthCount): string {
   if (month.archived === 0) return 'nothing archived';
   if (!isEstablished(month)) return `all ${formatCount(month.undetermined)} undetermined`;
@@ -110,6 +110,17 @@ export function monthSentence(month: MonthCount): string {
   if (month.absent > 0) parts.push(`${formatCount(month.absent)} absent`);
   if (month.undetermined > 0) parts.push(`${formatCount(month.undetermined)} undetermined`);
   return parts.join(' · ');
+}
+
+/** The same for a row, where the number that the parts are parts of stands in no column. */
+export function monthLine(month: MonthCount): string {
+  const sentence = monthSentence(month);
+  return isEstablished(month) ? `${sentence} · of ${formatCount(month.archived)} archived` : sentence;
+}
+
+/** What the relay is known to hold of a month: a dash where nothing is known, or nothing is there to be known. */
+export function monthFound(month: MonthCount): string {
+  return isEstablished(month) ? formatCount(month.present) : '–';
 }
 
 /** All months of one relay in one sentence, for readers that cannot see the columns. */

@@ -5,6 +5,8 @@ import {
   columnScale,
   describeMonths,
   monthAt,
+  monthFound,
+  monthLine,
   monthSentence,
   monthsOfRelay,
   type MonthCount,
@@ -40,6 +42,18 @@ describe('months of a relay', () => {
     ]);
     const unknown: MonthCount = { start: 0, end: 1, archived: 7, present: 0, absent: 0, undetermined: 7 };
     expect(monthSentence(unknown)).toBe('all 7 undetermined');
+  });
+
+  it('counts as found what the relay holds, and names the size of the archive apart', () => {
+    expect(months.map(monthFound)).toEqual(['90', '–', '400']);
+    expect(months.map(monthLine)).toEqual([
+      '90 present · 10 absent · of 100 archived',
+      'nothing archived',
+      '400 present · 1 absent · 19 undetermined · of 420 archived',
+    ]);
+    const unknown: MonthCount = { start: 0, end: 1, archived: 7, present: 0, absent: 0, undetermined: 7 };
+    expect([monthFound(unknown), monthLine(unknown)]).toEqual(['–', 'all 7 undetermined']);
+    expect(monthFound({ ...unknown, absent: 7, undetermined: 0 })).toBe('0');
   });
 
   it('says all of them in one sentence and names the worst', () => {

@@ -6,6 +6,7 @@ import { importJsonl } from './archive/jsonl-import.ts';
 import { TagIndex } from './archive/tag-index.ts';
 import { listRuns, readRunSummary } from './coverage/run-list.ts';
 import { SummaryReader } from './coverage/summary-reader.ts';
+import { AccountTurns } from './coverage/account-turns.ts';
 import { settleInterrupted } from './coverage/run-history.ts';
 import { openDatabase, openDatabaseForReading, type OpenDatabase } from './database/database-file.ts';
 import type { Engine, EngineOptions } from './engine-api.ts';
@@ -13,15 +14,21 @@ import { ChangeBus } from './engine/change-bus.ts';
 import { accountMethods, accountTopic } from './engine/account-methods.ts';
 import { archiver } from './engine/archiver.ts';
 import { requireOwner, type EngineParts } from './engine/engine-parts.ts';
+import { candidateMethods, candidateTopic } from './engine/candidate-methods.ts';
 import { coverageMethods, coverageTopic } from './engine/coverage-methods.ts';
 import { fetchMethods } from './engine/fetch-methods.ts';
 import { generalMethods, settingsTopic } from './engine/general-methods.ts';
 import { relayHealth } from './engine/relay-health-list.ts';
+import { explainNothingToSend, syncMethods, syncTopic } from './engine/sync-methods.ts';
 import { FetchService } from './fetch/fetch-service.ts';
 import { Reconciler } from './fetch/reconciler.ts';
 import { nowSeconds, systemClock } from './platform/clock.ts';
 import { RelayDirectory } from './relays/relay-directory.ts';
 import { readSettings } from './settings/settings-store.ts';
+import { CandidateReader } from './sync/candidate-reader.ts';
+import { EligibilityIndex } from './sync/eligibility-index.ts';
+import { SyncService } from './sync/sync-service.ts';
+import { settleFinishedSyncs } from './sync/sync-status.ts';
 
 const RECENT_RUNS = 20;
 
@@ -52,7 +59,10 @@ async function compose(
   { clock, log }: { clock: NonNullable<EngineOptions['clock']>; log: (line: string) => void },
 ): Promise<Engine> {
   const { db } = database;
-  if (options.mode === 'owner') await settleInterrupted(db, nowSeconds(clock));
+  if (options.mode === 'owner') {
+    await settleFinishedSyncs(db, nowSeconds(clock));
+    await settleInterrupted(db, nowSeconds(clock));
+  }
   const changes = new ChangeBus();
   const verifier = new ThreadedEventVerifier(options.verifierThreads ?? defaultThreads());
   const relays = new RelayDirectory({
@@ -64,8 +74,14 @@ async function compose(
   });
   relays.onDidChange(() => changes.tell('relays'));
   const tags = options.mode === 'owner' ? new TagIndex(db, clock, log) : null;
+  const eligibility = options.mode === 'owner' ? new EligibilityIndex(db, clock, log) : null;
+  const followArchive = (): void => {
+    tags?.wake();
+    eligibility?.wake();
+  };
   // What an earlier session archived and did not get to index.
-  tags?.wake();
+  followArchive();
+  const turns = new AccountTurns();
   const reconciler = new Reconciler(database.path);
   const fetch = new FetchService({
     db,
@@ -73,15 +89,32 @@ async function compose(
     verifier,
     reconciler,
     clock,
+    turns,
     log,
     ...(options.queryTimeoutMs === undefined ? {} : { idleTimeoutMs: options.queryTimeoutMs }),
     onChange: () => {
-      tags?.wake();
+      followArchive();
       changes.tell('activity', 'coverage', 'accounts', 'runs');
     },
   });
   const summaries = new SummaryReader(database.path, clock, () => changes.tell('coverage'));
+  const candidates = new CandidateReader(database.path, clock, () => changes.tell('candidates'));
   const reading = reader.db;
+  const sync = new SyncService({
+    db,
+    relays,
+    verifier,
+    eligibility: { caughtUp: async () => eligibility?.caughtUp() },
+    clock,
+    random: options.random ?? Math.random,
+    turns,
+    log,
+    ...(options.queryTimeoutMs === undefined ? {} : { idleTimeoutMs: options.queryTimeoutMs }),
+    sayNothingToSend: (account, narrowing) =>
+      explainNothingToSend(candidates, reading, account, narrowing, nowSeconds(clock)),
+    onProgress: () => changes.tell('activity'),
+    onChange: () => changes.tell('activity', 'sync', 'coverage', 'accounts', 'runs'),
+  });
   const parts: EngineParts = {
     options,
     db,
@@ -91,13 +124,17 @@ async function compose(
     verifier,
     clock,
     fetch,
+    sync,
+    turns,
     changes,
     summaries,
+    eligibility,
+    candidates,
   };
   const health = (): Promise<RelayHealth[]> => relayHealth(parts);
   const activity = async (): Promise<ActivitySnapshot> => ({
     now: nowSeconds(clock),
-    runs: fetch.progress(),
+    runs: [...fetch.progress(), ...sync.progress()],
     recent: (await listRuns(reading, { limit: RECENT_RUNS })).filter((run) => run.status !== 'active'),
   });
   return {
@@ -105,33 +142,39 @@ async function compose(
       ...generalMethods(parts),
       ...accountMethods(parts),
       ...fetchMethods(parts),
+      ...syncMethods(parts),
       ...coverageMethods(parts),
+      ...candidateMethods(parts),
       'relays.health': health,
     },
     topics: {
       activity: { snapshot: activity, onDidChange: (listener) => changes.on('activity', listener) },
       accounts: accountTopic(parts),
       ...coverageTopic(parts),
+      ...candidateTopic(parts),
+      ...syncTopic(parts),
       relays: { snapshot: health, onDidChange: (listener) => changes.on('relays', listener) },
       settings: settingsTopic(parts),
     },
     importLines: async (lines, onProgress) => {
       requireOwner(parts);
       const report = await importJsonl(lines, { store: archiver(parts), verifier, onProgress });
-      tags?.wake();
+      followArchive();
       changes.tell('accounts', 'coverage');
       return report;
     },
     exportEvents: ({ account, ...selection }) =>
       readArchive(reading, { ...selection, ...(account === undefined ? {} : { author: account }) }),
     runEnded: async (run) => {
-      await fetch.ended(run);
+      await Promise.all([fetch.ended(run), sync.ended(run)]);
       return readRunSummary(db, run);
     },
     close: async () => {
-      await fetch.close();
+      await Promise.all([fetch.close(), sync.close()]);
       relays.close();
       await tags?.close();
+      await eligibility?.close();
+      await candidates.close();
       await reconciler.close();
       await summaries.close();
       await verifier.close();

@@ -4,6 +4,7 @@ import { rangeHistory } from './0002-range-history.ts';
 import { presence } from './0003-presence.ts';
 import { tagsIndexedLater } from './0004-tags-indexed-later.ts';
 import { arrivedPages } from './0005-arrived-pages.ts';
+import { sync } from './0006-sync.ts';
 
 /** All migrations by name, in order, forwards only. A released one never changes. */
 export const migrationList: Record<string, Migration> = {
@@ -12,4 +13,5 @@ export const migrationList: Record<string, Migration> = {
   '0003-presence': presence,
   '0004-tags-indexed-later': tagsIndexedLater,
   '0005-arrived-pages': arrivedPages,
+  '0006-sync': sync,
 };

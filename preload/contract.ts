@@ -133,7 +133,7 @@ export interface CoverageAttempt {
   limit: number;
   startedAt: number;
   completedAt: number | null;
-  /** Where paging stands: the inclusive `until` of the next page. */
+  /** Where paging stands: the inclusive `until` of the next page; null when there is none. */
   cursor: number | null;
   /** Why the scope counts as finished, or why it does not; a plain sentence. */
   reason: string | null;
@@ -158,12 +158,14 @@ export interface CoverageRange {
   strategy: Strategy;
   /** Why the range counts as complete, or what keeps it from being complete. */
   reason: string | null;
-  /** Where paging stands: the inclusive `until` of the next page; null for NIP-77 and before the first page. */
+  /** Where paging stands: the inclusive `until` of the next page; null for NIP-77, before the first page, and after the last. */
   cursor: number | null;
   /** The page limit that the latest attempt was begun with. */
   limit: number;
   /** Seconds that hold more events than a page can carry (design §3.5). */
   saturatedSeconds: number[];
+  /** Every second of the range was asked for with an answer; in a partial one only the saturated seconds stand open. */
+  reachedEnd: boolean;
   /** True when Resume can go on with it now. */
   resumable: boolean;
   /**

@@ -24,6 +24,17 @@ export async function readArchivedEvent(
   return row === undefined ? null : { ref: row.ref, event: eventFromColumns(row), firstSeenAt: row.first_seen_at };
 }
 
+/** The archived bodies of some interned IDs, by ref, field for field as they were signed. */
+export async function readEventsByRef(
+  db: ReadableDatabase,
+  refs: readonly number[],
+): Promise<Map<number, SignedEvent>> {
+  const rows = await selectEvents(db)
+    .where(sql<boolean>`events.ref in (select value from json_each(${JSON.stringify(refs)}))`)
+    .execute();
+  return new Map(rows.map((row) => [row.ref, eventFromColumns(row)]));
+}
+
 /**
  * Reads archived events in order of time, then ID, in pages, so that memory stays small and other work goes on. Events
  * archived meanwhile may or may not appear.

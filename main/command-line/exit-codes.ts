@@ -12,6 +12,7 @@ export function exitCodeOfFault(code: ErrorCode): ExitCode {
     case 'unknown-relay':
     case 'unknown-run':
     case 'unknown-range':
+    case 'unknown-delivery':
       return EXIT.usage;
     case 'cancelled':
       return EXIT.partial;

@@ -57,6 +57,7 @@ async function lastChecked(db: ReadableDatabase, accountId: number): Promise<num
         order by queries.id desc limit 1))`.as('at_ms'),
     )
     .where('ranges.account_id', '=', accountId)
+    .where('ranges.purpose', '=', 'history')
     .executeTakeFirst();
   const atMs = row?.at_ms ?? null;
   return atMs === null ? null : Math.floor(atMs / 1000);

@@ -126,6 +126,7 @@ async function readRanges(
         .as('checked_at_ms'),
     ])
     .where('ranges.account_id', '=', accountId)
+    .where('ranges.purpose', '=', 'history')
     .orderBy('ranges.until')
     .orderBy('ranges.id')
     .execute();
@@ -146,9 +147,10 @@ async function readRanges(
         checkedAt: row.checked_at_ms === null ? null : Math.floor(row.checked_at_ms / 1000),
         strategy: row.strategy,
         reason: row.reason,
-        cursor: row.cursor,
+        cursor: checkpoint?.reachedEnd === true ? null : row.cursor,
         limit: row.page_limit,
         saturatedSeconds: checkpoint?.saturatedSeconds ?? [],
+        reachedEnd: row.status === 'complete' || checkpoint?.reachedEnd === true,
         resumable: isResumable({ ...row, checkpoint }),
         closedBy: row.closed_by,
         attemptCount: row.attempt_count ?? 0,
@@ -168,6 +170,7 @@ async function readKinds(db: ReadableDatabase, accountId: number): Promise<Map<n
     .innerJoin('ranges', 'ranges.id', 'attempts.range_id')
     .select(['walk_kinds.walk_id', 'walk_kinds.kind', 'walk_kinds.found'])
     .where('ranges.account_id', '=', accountId)
+    .where('ranges.purpose', '=', 'history')
     .execute();
   const kinds = new Map<number, Record<string, number>>();
   for (const { walk_id: walkId, kind, found } of rows)

@@ -48,7 +48,7 @@ export interface NewAttempt {
   continued: boolean;
 }
 
-/** The range of exactly this scope, found or created. */
+/** The range of exactly this scope among those of the account's history, found or created. */
 export async function openRange(db: WritableDatabase, scope: Omit<Range, 'id'>): Promise<Range> {
   const filter = JSON.stringify(scope.filter);
   return db.transaction().execute(async (trx) => {
@@ -60,6 +60,7 @@ export async function openRange(db: WritableDatabase, scope: Omit<Range, 'id'>):
       .where('until', '=', scope.until)
       .where('since', 'is', scope.since)
       .where('filter', '=', filter)
+      .where('purpose', '=', 'history')
       .executeTakeFirst();
     if (known !== undefined) return { ...scope, id: known.id };
     const { id } = await trx
@@ -71,9 +72,14 @@ export async function openRange(db: WritableDatabase, scope: Omit<Range, 'id'>):
   });
 }
 
-/** @throws Fault `unknown-range`. */
+/** A range of an account's history. @throws Fault `unknown-range`. */
 export async function readRange(db: ReadableDatabase, id: number): Promise<Range> {
-  const row = await db.selectFrom('ranges').selectAll().where('id', '=', id).executeTakeFirst();
+  const row = await db
+    .selectFrom('ranges')
+    .selectAll()
+    .where('id', '=', id)
+    .where('purpose', '=', 'history')
+    .executeTakeFirst();
   if (row === undefined) throw new Fault('unknown-range', `There is no range ${id}.`, { range: id });
   return {
     id: row.id,
@@ -175,6 +181,7 @@ export async function rangesWithLatestAttempt(
     .select(['ranges.filter', 'ranges.since', 'ranges.until', CLOSED_BY.as('closed_by')])
     .where('ranges.account_id', '=', accountId)
     .where('ranges.relay_id', '=', relayId)
+    .where('ranges.purpose', '=', 'history')
     .orderBy('ranges.id')
     .execute();
   return rows.map((row) => ({

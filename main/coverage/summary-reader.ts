@@ -1,31 +1,17 @@
 import type { CopiesSummary, CoverageTimeline } from '../../preload/contract.ts';
 import type { Clock } from '../platform/clock.ts';
 import { RequestThread, workerUrl } from '../platform/request-thread.ts';
+import { RestingAnswers } from '../platform/resting-answers.ts';
 import type { SummarySubject } from './coverage-summary.ts';
 import type { SummaryRequest } from './summary-worker.ts';
-
-/** A summary is not computed again before this many times its own duration have passed: live numbers must not eat a core. */
-const REST_FACTOR = 4;
-
-interface Kept {
-  summary: Promise<CopiesSummary | CoverageTimeline>;
-  /** False once the rest after computing it is over; until then it is given to whoever asks. */
-  resting: boolean;
-  /** Somebody asked meanwhile, perhaps because something changed that it does not know of. */
-  askedAgain: boolean;
-}
 
 /** Computes summaries that read every event of an account, in a thread, one of each kind and account at a time. */
 export class SummaryReader {
   readonly #path: string;
-  readonly #clock: Clock;
-  readonly #kept = new Map<string, Kept>();
+  readonly #answers: RestingAnswers<CopiesSummary | CoverageTimeline>;
   readonly #thread = new RequestThread<SummaryRequest, CopiesSummary | CoverageTimeline>(
     workerUrl(import.meta.url, 'summary-worker'),
   );
-
-  readonly #onRested: () => void;
-  readonly #stopTimers = new Set<() => void>();
 
   /**
    * @param path the database file.
@@ -33,8 +19,7 @@ export class SummaryReader {
    */
   constructor(path: string, clock: Clock, onRested: () => void) {
     this.#path = path;
-    this.#clock = clock;
-    this.#onRested = onRested;
+    this.#answers = new RestingAnswers(clock, onRested);
   }
 
   async copies(subject: SummarySubject): Promise<CopiesSummary> {
@@ -46,36 +31,12 @@ export class SummaryReader {
   }
 
   close(): Promise<void> {
-    for (const stop of this.#stopTimers) stop();
+    this.#answers.close();
     return this.#thread.close();
   }
 
   #read(type: SummaryRequest['type'], subject: SummarySubject): Promise<CopiesSummary | CoverageTimeline> {
-    const key = JSON.stringify([type, subject.account, subject.relays]);
-    const kept = this.#kept.get(key);
-    if (kept?.resting === true) {
-      kept.askedAgain = true;
-      return kept.summary;
-    }
-    const startedMs = this.#clock.monotonicMs();
-    const entry: Kept = {
-      summary: this.#thread.ask({ type, path: this.#path, subject }),
-      resting: true,
-      askedAgain: false,
-    };
-    this.#kept.set(key, entry);
-    entry.summary.then(
-      () => {
-        const restMs = REST_FACTOR * (this.#clock.monotonicMs() - startedMs);
-        const stop = this.#clock.after(restMs, () => {
-          this.#stopTimers.delete(stop);
-          entry.resting = false;
-          if (entry.askedAgain) this.#onRested();
-        });
-        this.#stopTimers.add(stop);
-      },
-      () => this.#kept.delete(key),
-    );
-    return entry.summary;
+    const name = JSON.stringify([type, subject.account, subject.relays]);
+    return this.#answers.ask(name, () => this.#thread.ask({ type, path: this.#path, subject }));
   }
 }

@@ -14,6 +14,8 @@ const checkpointSchema = v.object({
   rechecking: v.nullable(v.object({ resumeAt: v.nullable(v.number()) })),
   exclusiveUntil: v.boolean(),
   verifying: v.nullable(v.object({ since: v.number(), cursor: v.number() })),
+  /** Checkpoints of the first versions do not say so. */
+  reachedEnd: v.optional(v.boolean(), false),
   /** True when nothing but another limit or strategy can finish the walk. */
   unpageable: v.boolean(),
 });

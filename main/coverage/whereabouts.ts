@@ -62,7 +62,8 @@ async function readRelays(db: ReadableDatabase, ref: number, accountId: number |
       account_relays.account_id is not null as listed,
       coalesce(account_relays.read, 0) as read, coalesce(account_relays.write, 0) as write,
       coalesce(account_relays.extra, 0) as extra,
-      exists (select 1 from ranges where ranges.relay_id = relays.id and ranges.account_id = ${accountId}) as asked,
+      exists (select 1 from ranges where ranges.relay_id = relays.id and ranges.account_id = ${accountId}
+        and ranges.purpose = 'history') as asked,
       ${concludesAbout(sql`relays.id`, sql`coalesce((select kind from events where events.ref = ${ref}), 1)`)} as concludes,
       presence.present, presence.observed_at_ms, presence.query_id,
       queries.type, queries.ending, queries.request, attempts.range_id, attempts.run_id

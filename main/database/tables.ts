@@ -1,5 +1,15 @@
 import type { Generated } from 'kysely';
-import type { QueryEnding, RangeStatus, RunStatus, RunType, Strategy, StrategyChoice } from '../../preload/contract.ts';
+import type {
+  DeliveryReason,
+  DeliveryState,
+  DeliveryStep,
+  QueryEnding,
+  RangeStatus,
+  RunStatus,
+  RunType,
+  Strategy,
+  StrategyChoice,
+} from '../../preload/contract.ts';
 
 /**
  * Row types of the current schema. What a row *means* stands beside each table in `migrations/`; the types of foreign
@@ -27,6 +37,15 @@ export interface Tables {
   kind_probes: { relay_id: number; kind: number; refused: number; query_id: number };
   inventories: InventoriesTable;
   presence: PresenceTable;
+  eligibility_state: { only_row: number; checked_up_to: number };
+  exclusions: ExclusionsTable;
+  expirations: { event_ref: number; author: number; kind: number; expires_at: number };
+  deleted_events: { event_ref: number; author: number; request_ref: number };
+  deleted_addresses: { request_ref: number; author: number; kind: number; identifier: string; until: number };
+  versions: { event_ref: number; author: number; kind: number; identifier: string; created_at: number };
+  vanish_requests: { author: number; relay_key: string; until: number; request_ref: number };
+  deliveries: DeliveriesTable;
+  delivery_steps: DeliveryStepsTable;
 }
 
 interface AccountsTable {
@@ -91,6 +110,7 @@ interface RunsTable {
   started_at: number;
   finished_at: number | null;
   cancel_requested_at: number | null;
+  narrowing: Generated<string | null>;
 }
 
 interface RangesTable {
@@ -100,6 +120,7 @@ interface RangesTable {
   filter: string;
   since: number | null;
   until: number;
+  purpose: Generated<'history' | 'read-back'>;
 }
 
 interface AttemptsTable {
@@ -187,4 +208,42 @@ interface PresenceTable {
   query_id: number;
   kind: number | null;
   author: Generated<number | null>;
+}
+
+interface ExclusionsTable {
+  event_ref: number;
+  author: number;
+  kind: number;
+  reason: 'ephemeral' | 'never-sent' | 'deleted' | 'superseded' | 'protected';
+}
+
+interface DeliveriesTable {
+  id: Generated<number>;
+  run_id: number;
+  relay_id: number;
+  event_ref: number;
+  kind: number;
+  created_at: number;
+  position: number;
+  state: DeliveryState;
+  reason: DeliveryReason | null;
+  message: string | null;
+  duplicate: Generated<number>;
+  lasting: Generated<number>;
+  answered: Generated<number>;
+  attempts: Generated<number>;
+  looks: Generated<number>;
+  sent_at_ms: number | null;
+  verified_at_ms: number | null;
+}
+
+interface DeliveryStepsTable {
+  id: Generated<number>;
+  delivery_id: number;
+  type: DeliveryStep['type'];
+  at_ms: number;
+  completed_at_ms: number | null;
+  outcome: DeliveryStep['outcome'];
+  message: string | null;
+  query_id: number | null;
 }

@@ -34,9 +34,9 @@ type AccountMethods = Pick<
 
 /** The contract's methods on accounts and their relay lists. */
 export function accountMethods(parts: EngineParts): AccountMethods {
-  const { db, fetch, changes } = parts;
+  const { db, turns, changes } = parts;
   const summary = (account: Account): Promise<AccountSummary> =>
-    readAccountSummary(db, account, fetch.activeRunOf(account.pubkey));
+    readAccountSummary(db, account, turns.activeRunOf(account.pubkey));
   const changed = async (pubkey: string): Promise<AccountSummary> => {
     changes.tell('accounts', 'coverage');
     return summary(await readAccount(db, pubkey));
@@ -73,10 +73,10 @@ export function accountMethods(parts: EngineParts): AccountMethods {
   };
 }
 
-export async function accountSummaries({ reading, fetch }: EngineParts): Promise<AccountSummary[]> {
+export async function accountSummaries({ reading, turns }: EngineParts): Promise<AccountSummary[]> {
   const summaries: AccountSummary[] = [];
   for (const account of await listAccounts(reading)) {
-    summaries.push(await readAccountSummary(reading, account, fetch.activeRunOf(account.pubkey)));
+    summaries.push(await readAccountSummary(reading, account, turns.activeRunOf(account.pubkey)));
   }
   return summaries;
 }

@@ -1,4 +1,4 @@
-export type Change = 'accounts' | 'activity' | 'coverage' | 'relays' | 'runs' | 'settings';
+export type Change = 'accounts' | 'activity' | 'candidates' | 'coverage' | 'relays' | 'runs' | 'settings' | 'sync';
 
 /** Word that something changed, from services to subscriptions. What it is now has to be read. */
 export class ChangeBus {

@@ -1,4 +1,5 @@
 import type { EventVerifier } from '../archive/event-verifier.ts';
+import type { AccountTurns } from '../coverage/account-turns.ts';
 import type { SummaryReader } from '../coverage/summary-reader.ts';
 import type { ReadableDatabase, WritableDatabase } from '../database/database-file.ts';
 import type { EngineOptions } from '../engine-api.ts';
@@ -6,6 +7,9 @@ import type { FetchService } from '../fetch/fetch-service.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Fault } from '../platform/fault.ts';
 import type { RelayDirectory } from '../relays/relay-directory.ts';
+import type { CandidateReader } from '../sync/candidate-reader.ts';
+import type { EligibilityIndex } from '../sync/eligibility-index.ts';
+import type { SyncService } from '../sync/sync-service.ts';
 import type { ChangeBus } from './change-bus.ts';
 
 /** What the methods of the contract are made of. */
@@ -20,8 +24,13 @@ export interface EngineParts {
   verifier: EventVerifier;
   clock: Clock;
   fetch: FetchService;
+  sync: SyncService;
+  turns: AccountTurns;
   changes: ChangeBus;
   summaries: SummaryReader;
+  /** Null in a reader, which goes by what the owner has checked. */
+  eligibility: EligibilityIndex | null;
+  candidates: CandidateReader;
 }
 
 /** @throws Fault `data-directory-in-use` in a reader, which may change nothing. */

@@ -1,13 +1,14 @@
 import type { ServiceTable } from '../ipc/service-table.ts';
 import { readAccount } from '../accounts/account-store.ts';
 import { latestAttempt, readRange } from '../coverage/range-history.ts';
-import { requestCancel } from '../coverage/run-history.ts';
+import { readRun, requestCancel } from '../coverage/run-history.ts';
 import { listRuns, readRunSummary } from '../coverage/run-list.ts';
 import { openDatabaseToLeaveWord } from '../database/database-file.ts';
 import { nowSeconds } from '../platform/clock.ts';
 import { Fault } from '../platform/fault.ts';
 import { readSettings } from '../settings/settings-store.ts';
 import { requireOwner, type EngineParts } from './engine-parts.ts';
+import type { RunType } from '../../preload/contract.ts';
 
 type FetchMethods = Pick<ServiceTable, 'fetch.start' | 'fetch.resume' | 'fetch.refetch' | 'runs.cancel' | 'runs.list'>;
 
@@ -47,13 +48,16 @@ export function fetchMethods(parts: EngineParts): FetchMethods {
   };
 }
 
+/** Resumes a run by the service that it belongs to. */
+async function resumeRun({ fetch, sync }: EngineParts, run: { id: number; type: RunType }): Promise<void> {
+  await (run.type === 'sync' ? sync.resume(run.id) : fetch.resume(run.id));
+}
+
 /** One run, the run that a range stands in, or every unfinished one; of an account's runs the oldest goes first. */
-async function resume(
-  { db, fetch }: EngineParts,
-  args: { run?: number; account?: string; range?: number },
-): Promise<number[]> {
+async function resume(parts: EngineParts, args: { run?: number; account?: string; range?: number }): Promise<number[]> {
+  const { db, fetch, turns } = parts;
   if (args.run !== undefined) {
-    await fetch.resume(args.run);
+    await resumeRun(parts, await readRun(db, args.run));
     return [args.run];
   }
   if (args.range !== undefined) {
@@ -70,21 +74,21 @@ async function resume(
   const started: number[] = [];
   const busy = new Set<string>();
   for (const run of unfinished) {
-    if (busy.has(run.account) || fetch.activeRunOf(run.account) !== null) continue;
+    if (busy.has(run.account) || turns.activeRunOf(run.account) !== null) continue;
     busy.add(run.account);
-    await fetch.resume(run.id);
+    await resumeRun(parts, run);
     started.push(run.id);
   }
   if (started.length === 0)
-    throw new Fault('already-active', 'The unfinished runs belong to accounts that are being fetched right now.');
+    throw new Fault('already-active', 'The unfinished runs belong to accounts that a run is at work for right now.');
   return started;
 }
 
 /** Cancels here, or leaves word for the owner of the data directory. */
 async function cancel(parts: EngineParts, run: number): Promise<boolean> {
-  const { db, fetch, options, clock } = parts;
+  const { db, fetch, sync, options, clock } = parts;
   const summary = await readRunSummary(db, run);
-  if (fetch.cancel(run)) return true;
+  if (fetch.cancel(run) || sync.cancel(run)) return true;
   if (summary.status !== 'active' || options.mode === 'owner') return false;
   await leaveWord(parts, run, nowSeconds(clock));
   return true;

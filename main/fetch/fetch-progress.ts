@@ -1,32 +1,7 @@
 import type { RelayProgress, RelayRunState, RunProgress, RunType } from '../../preload/contract.ts';
 import type { Clock } from '../platform/clock.ts';
+import { RateMeter } from '../platform/rate-meter.ts';
 import type { Waiting } from '../relays/relay-query.ts';
-
-/** Rates are taken over this many seconds, so that they neither flicker nor lag. */
-const RATE_WINDOW_MS = 5000;
-
-/** Events found lately, as a rate. */
-class RateMeter {
-  readonly #clock: Clock;
-  #samples: { atMs: number; count: number }[] = [];
-  readonly #startedMs: number;
-
-  constructor(clock: Clock) {
-    this.#clock = clock;
-    this.#startedMs = clock.monotonicMs();
-  }
-
-  add(count: number): void {
-    this.#samples.push({ atMs: this.#clock.monotonicMs(), count });
-  }
-
-  perSecond(): number {
-    const now = this.#clock.monotonicMs();
-    this.#samples = this.#samples.filter((sample) => now - sample.atMs <= RATE_WINDOW_MS);
-    const span = Math.min(RATE_WINDOW_MS, Math.max(1000, now - this.#startedMs));
-    return Math.round((this.#samples.reduce((sum, sample) => sum + sample.count, 0) * 1000) / span);
-  }
-}
 
 /** Live progress of one relay within a run. */
 export class RelayFetchProgress {
@@ -50,6 +25,7 @@ export class RelayFetchProgress {
       until: null,
       waitingUntil: null,
       reason: null,
+      deliveries: null,
     };
   }
 
@@ -138,6 +114,7 @@ export class RunFetchProgress {
       newlyArchived: sum((relay) => relay.newlyArchived),
       rate: sum((relay) => relay.rate),
       relays,
+      deliveries: null,
     };
   }
 }

@@ -8,6 +8,7 @@ import {
   type RoledRelay,
 } from '../accounts/account-store.ts';
 import type { EventVerifier } from '../archive/event-verifier.ts';
+import type { AccountTurns } from '../coverage/account-turns.ts';
 import { isResumable, latestAttempt, rangesOfRun, readRange } from '../coverage/range-history.ts';
 import {
   beginRun,
@@ -36,6 +37,7 @@ export interface FetchServiceOptions {
   verifier: EventVerifier;
   reconciler: Reconciler;
   clock: Clock;
+  turns: AccountTurns;
   /** Called whenever progress or history may have changed. */
   onChange: (account: string) => void;
   log: (line: string) => void;
@@ -184,12 +186,6 @@ export class FetchService {
     if (this.#unrecorded.has(runId)) throw this.#unrecorded.get(runId);
   }
 
-  /** The active run of an account (64 hex characters), or null. */
-  activeRunOf(pubkey: string): number | null {
-    for (const run of this.#active.values()) if (run.account.pubkey === pubkey) return run.id;
-    return null;
-  }
-
   progress(): RunProgress[] {
     return [...this.#active.values()].map((run) => run.progress.snapshot());
   }
@@ -206,14 +202,7 @@ export class FetchService {
 
   #refuseWhileActive(account: Account): void {
     if (this.#closing) throw new Fault('cancelled', 'Holdfast is closing.');
-    const active = this.activeRunOf(account.pubkey);
-    if (active !== null) {
-      throw new Fault(
-        'already-active',
-        `Run ${active} is still working for this account. Cancel it first, or wait for it.`,
-        { run: active },
-      );
-    }
+    this.#options.turns.refuseWhileActive(account.pubkey);
   }
 
   async #begin(
@@ -285,6 +274,7 @@ export class FetchService {
       ended: Promise.resolve(),
     };
     this.#active.set(run.id, active);
+    this.#options.turns.take(account.pubkey, run.id);
     this.#unrecorded.delete(run.id);
     active.ended = this.#work(active, sources, progresses)
       .catch((error: unknown) => {
@@ -293,6 +283,7 @@ export class FetchService {
       })
       .finally(() => {
         this.#active.delete(run.id);
+        this.#options.turns.giveBack(account.pubkey, run.id);
         changed();
       });
     this.#pollCancelRequests();

@@ -53,6 +53,43 @@ const pageLimit = integer(PAGE_LIMIT.smallest, PAGE_LIMIT.largest);
 const nothing = v.strictObject({});
 const account = v.strictObject({ account: hexadecimal });
 
+/** Kinds fit in two bytes (NIP-01); times are those that a JavaScript number holds. */
+const kinds = list(integer(0, 65_535), 1000);
+const second = integer(0, Number.MAX_SAFE_INTEGER);
+const narrowing = {
+  relays: v.exactOptional(urls),
+  kinds: v.exactOptional(kinds),
+  since: v.exactOptional(second),
+  until: v.exactOptional(second),
+};
+const deliveryState = v.picklist(['pending', 'sent', 'accepted', 'rejected', 'verified', 'unverified', 'withdrawn']);
+const deliveryReason = v.picklist([
+  'auth-required',
+  'restricted',
+  'rate-limited',
+  'pow',
+  'blocked',
+  'invalid',
+  'unsupported',
+  'mute',
+  'error',
+  'too-large',
+  'other',
+  'not-returned',
+  'no-answer',
+  'not-read-back',
+  'not-sent',
+  'no-write-relay',
+  'present',
+  'deleted',
+  'expired',
+  'superseded',
+  'protected',
+  'vanished',
+  'ephemeral',
+  'never-sent',
+]);
+
 const accountRelay = v.strictObject({ url, read: v.boolean(), write: v.boolean(), extra: v.boolean() });
 
 export const methodSchemas: { [M in Method]: SchemaFor<Methods[M]['args']> } = {
@@ -104,6 +141,39 @@ export const methodSchemas: { [M in Method]: SchemaFor<Methods[M]['args']> } = {
   'events.find': v.strictObject({ id: text(1000) }),
   'coverage.copies': account,
   'coverage.timeline': account,
+  'candidates.tree': v.strictObject({ account: hexadecimal, ...narrowing }),
+  'candidates.events': v.strictObject({
+    account: hexadecimal,
+    relay: url,
+    kinds: v.exactOptional(kinds),
+    since: v.exactOptional(second),
+    until: v.exactOptional(second),
+    after: v.exactOptional(hexadecimal),
+    limit: v.exactOptional(integer(1, 1000)),
+  }),
+  'sync.preview': v.strictObject({
+    account: hexadecimal,
+    includeRefused: v.exactOptional(v.boolean()),
+    ...narrowing,
+  }),
+  'sync.start': v.strictObject({
+    account: hexadecimal,
+    includeRefused: v.exactOptional(v.boolean()),
+    ...narrowing,
+  }),
+  'sync.retryRefused': v.strictObject({ run: number, relay: v.exactOptional(url) }),
+  'sync.reverify': v.strictObject({ run: number, sample: v.exactOptional(integer(1, 1_000_000)) }),
+  'sync.report': v.strictObject({ run: number }),
+  'sync.deliveries': v.strictObject({
+    run: number,
+    states: v.exactOptional(list(deliveryState, 7)),
+    reason: v.exactOptional(deliveryReason),
+    relay: v.exactOptional(url),
+    offset: v.exactOptional(integer(0, Number.MAX_SAFE_INTEGER)),
+    limit: v.exactOptional(integer(1, 1000)),
+  }),
+  'sync.delivery': v.strictObject({ delivery: number }),
+  'sync.export': v.strictObject({ run: number, format: v.picklist(['json', 'csv']) }),
   'archive.import': v.strictObject({
     lines: v.pipe(
       v.string(),
@@ -127,6 +197,8 @@ export const topicSchemas: { [T in Topic]: SchemaFor<Topics[T]['args']> } = {
   copies: account,
   timeline: account,
   runs: v.strictObject({ account: v.exactOptional(hexadecimal) }),
+  candidates: v.strictObject({ account: hexadecimal, ...narrowing }),
+  sync: v.strictObject({ run: number }),
   relays: nothing,
   settings: nothing,
 };

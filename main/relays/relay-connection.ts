@@ -21,6 +21,7 @@ import type { RelayUrl } from './relay-key.ts';
 import { RelayLink } from './relay-link.ts';
 import { RelayLog } from './relay-log.ts';
 import type {
+  ConnectionFailure,
   LiveHandlers,
   LiveSubscription,
   NegentropyOutcome,
@@ -197,6 +198,17 @@ export class RelayConnection {
         this.#rest();
       });
     return this.#inTurn(options, this.#speed.publishing, null, send);
+  }
+
+  /**
+   * Waits until an event might be sent: for the pace and the cool-down of publishing, and for a connection. So nothing has to be
+   * called sent that would wait for a minute yet.
+   *
+   * @returns why nothing can be sent, or null.
+   */
+  async readyToPublish(options: WaitingOptions = {}): Promise<ConnectionFailure | null> {
+    const turn = await this.#inTurn(options, this.#speed.publishing, null, () => Promise.resolve(null));
+    return turn.sent ? null : turn.failure;
   }
 
   /** What was learned about this relay's limits. */

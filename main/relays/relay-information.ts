@@ -12,6 +12,14 @@ export interface RelayInformation {
   maxLimit: number | null;
   maxSubscriptions: number | null;
   maxMessageLength: number | null;
+  /** Characters of content. */
+  maxContentLength: number | null;
+  maxEventTags: number | null;
+  /** How many seconds old an event may be. */
+  createdAtLowerLimit: number | null;
+  authRequired: boolean;
+  paymentRequired: boolean;
+  restrictedWrites: boolean;
 }
 
 export interface InformationOptions {
@@ -84,6 +92,12 @@ export function readRelayInformation(text: string): RelayInformation | null {
     maxLimit: positive(limitation['max_limit']),
     maxSubscriptions: positive(limitation['max_subscriptions']),
     maxMessageLength: positive(limitation['max_message_length']),
+    maxContentLength: positive(limitation['max_content_length']),
+    maxEventTags: positive(limitation['max_event_tags']),
+    createdAtLowerLimit: positive(limitation['created_at_lower_limit']),
+    authRequired: limitation['auth_required'] === true,
+    paymentRequired: limitation['payment_required'] === true,
+    restrictedWrites: limitation['restricted_writes'] === true,
   };
 }
 

@@ -19,6 +19,7 @@ function relayProgress(changes: Partial<RelayProgress> = {}): RelayProgress {
     until: 1_700_000_000,
     waitingUntil: null,
     reason: null,
+    deliveries: null,
     ...changes,
   };
 }
@@ -33,6 +34,7 @@ function progress(relays: RelayProgress[]): RunProgress {
     newlyArchived: 90,
     rate: 411.6,
     relays,
+    deliveries: null,
   };
 }
 

@@ -53,6 +53,7 @@ export function sampleRun(changes: Partial<RunSummary> = {}): RunSummary {
     resumable: false,
     warnings: [],
     relays: [sampleRelay()],
+    deliveries: null,
     ...changes,
   };
 }

@@ -61,7 +61,7 @@ export class FetchRig {
       const { runs } = await this.engine.topics.activity.snapshot({});
       const relays = runs.find((active) => active.run === run)?.relays ?? [];
       const unfinished = relays.filter(({ state }) =>
-        ['waiting', 'connecting', 'fetching', 'cooling-down'].includes(state),
+        ['waiting', 'connecting', 'fetching', 'sending', 'reading-back', 'cooling-down'].includes(state),
       );
       if (unfinished.length > 0 && unfinished.every(({ waitingUntil }) => waitingUntil !== null))
         await this.clock.pass(1000);

@@ -40,11 +40,27 @@ const NOTHING = {
   maxLimit: null,
   maxSubscriptions: null,
   maxMessageLength: null,
+  maxContentLength: null,
+  maxEventTags: null,
+  createdAtLowerLimit: null,
+  authRequired: false,
+  paymentRequired: false,
+  restrictedWrites: false,
 };
 
 describe('the information document', () => {
   it('is read', async () => {
-    const limitation = { max_limit: 500, max_subscriptions: 20, max_message_length: 70_000 };
+    const limitation = {
+      max_limit: 500,
+      max_subscriptions: 20,
+      max_message_length: 70_000,
+      max_content_length: '8196',
+      max_event_tags: 2000,
+      created_at_lower_limit: 31_536_000,
+      auth_required: false,
+      payment_required: true,
+      restricted_writes: 'yes',
+    };
     const document = { name: 'relay', software: 'strfry', version: '1', supported_nips: [11, 1, 77, 11], limitation };
     expect(await fetchFrom(informationDocument(document))).toEqual({
       name: 'relay',
@@ -54,6 +70,12 @@ describe('the information document', () => {
       maxLimit: 500,
       maxSubscriptions: 20,
       maxMessageLength: 70_000,
+      maxContentLength: 8196,
+      maxEventTags: 2000,
+      createdAtLowerLimit: 31_536_000,
+      authRequired: false,
+      paymentRequired: true,
+      restrictedWrites: false,
     });
   });
 

@@ -107,6 +107,7 @@ describe('the run history', () => {
       resumable: false,
       warnings: [],
       relays: [],
+      deliveries: null,
     });
     const merged = mergeRuns([run(3, 30), run(2, 20)], [run(2, 1), run(1, 10)]);
     expect(merged.map((each) => [each.id, each.found])).toEqual([

@@ -36,6 +36,7 @@ function progress(part: Partial<RelayProgress>): RelayProgress {
     until: now,
     waitingUntil: null,
     reason: null,
+    deliveries: null,
     ...part,
   };
 }
@@ -43,7 +44,19 @@ function progress(part: Partial<RelayProgress>): RelayProgress {
 const activity = (relays: RelayProgress[]): ActivitySnapshot => ({
   now,
   recent: [],
-  runs: [{ run: 1, type: 'fetch', account: 'a', startedAt: now - 5, found: 9, newlyArchived: 1204, rate: 412, relays }],
+  runs: [
+    {
+      run: 1,
+      type: 'fetch',
+      account: 'a',
+      startedAt: now - 5,
+      found: 9,
+      newlyArchived: 1204,
+      rate: 412,
+      relays,
+      deliveries: null,
+    },
+  ],
 });
 
 describe('the header of an account', () => {

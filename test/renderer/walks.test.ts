@@ -23,6 +23,7 @@ const run: RunProgress = {
   found: 0,
   newlyArchived: 0,
   rate: 0,
+  deliveries: null,
   relays: [
     {
       url: 'wss://relay.example',
@@ -37,6 +38,7 @@ const run: RunProgress = {
       until: 4000,
       waitingUntil: null,
       reason: null,
+      deliveries: null,
     },
   ],
 };

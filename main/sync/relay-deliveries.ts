@@ -1,0 +1,366 @@
+import type { DeliveryTotals, RangeStatus } from '../../preload/contract.ts';
+import { readEventsByRef } from '../archive/event-reader.ts';
+import type { EventVerifier } from '../archive/event-verifier.ts';
+import { unfinishedDeliveries } from '../coverage/delivery-totals.ts';
+import type { WritableDatabase } from '../database/database-file.ts';
+import { nowSeconds, pause, type Clock } from '../platform/clock.ts';
+import type { RelayConnection } from '../relays/relay-connection.ts';
+import type { Waiting } from '../relays/relay-query.ts';
+import {
+  nextPending,
+  nextUnconfirmed,
+  readSent,
+  readShareTotals,
+  type PendingDelivery,
+  type SentDelivery,
+  type Share,
+} from './delivery-rows.ts';
+import {
+  beginSending,
+  notePending,
+  recordSendings,
+  withdraw,
+  withdrawPending,
+  type Sending,
+} from './delivery-store.ts';
+import { judgePublication } from './publication-verdict.ts';
+import { PublishingWindow, type Published } from './publishing-window.ts';
+import { ReadBack, type Circumstances, type Unseen } from './read-back.ts';
+import type { RelaySyncProgress } from './sync-progress.ts';
+import { checkBeforeSending, isWriteRelay, withdrawalFor } from './withdrawal.ts';
+
+export interface DeliveryContext {
+  db: WritableDatabase;
+  verifier: EventVerifier;
+  clock: Clock;
+  connection: RelayConnection;
+  signal: AbortSignal;
+  idleTimeoutMs: number;
+  progress: RelaySyncProgress;
+  /** Called when deliveries have changed. */
+  onRecorded: () => void;
+  /** Waits until what may be sent is known for everything archived so far. */
+  eligibilityCaughtUp: () => Promise<void>;
+  share: Share & {
+    accountId: number;
+    /** 64 hex characters. */
+    author: string;
+    relayKey: string;
+    /** T of the run, Unix seconds. */
+    boundary: number;
+  };
+}
+
+/** How a relay's share of a sync ended, and when unfinished, why. */
+export interface ShareEnd {
+  status: Exclude<RangeStatus, 'active'>;
+  reason: string | null;
+}
+
+const CHUNK = 100;
+/** Before a relay is looked at a second time, or asked again to take what it refused for a passing reason. */
+const PAUSE_MS = 10_000;
+/** Complaints about the speed in a row, without one event taken in between, after which a relay is left alone. */
+const RATE_LIMITS = 20;
+/** Times in a row that a connection came about and was gone again before anything could be sent. */
+const UNSENT = 3;
+/** What is read of bodies at a time at the most. */
+const CHUNK_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Brings one relay's share of a sync to its end: sends what is pending and reads back what was sent, side by side; looks a
+ * second time; sends again what got lost. Other relays do not notice. Never throws because of a relay.
+ */
+export class RelayDeliveries {
+  readonly #context: DeliveryContext;
+  readonly #readBack: ReadBack;
+  /** Refusals for passing reasons since this was launched, by delivery. */
+  readonly #refusals = new Map<number, number>();
+  /** Deliveries whose sending a lost connection cut off, by ID. */
+  readonly #cutOff = new Map<number, { alone: number; message: string }>();
+  /** Deliveries that wait for their second look. */
+  #again: SentDelivery[] = [];
+  /** Why nothing more is sent, or null. */
+  #lost: string | null = null;
+  #rateLimits = 0;
+  #unsent = 0;
+
+  constructor(context: DeliveryContext) {
+    this.#context = context;
+    const { accountId, relayId, runId, boundary } = context.share;
+    this.#readBack = new ReadBack({
+      ...context,
+      onRecorded: async () => {
+        await this.#showTotals();
+      },
+      scope: { accountId, relayId, runId, boundary },
+    });
+  }
+
+  /** Sends and reads back everything that is unfinished. */
+  async deliver(): Promise<ShareEnd> {
+    await this.#showTotals();
+    await this.#lookAtEarlier();
+    for (;;) {
+      const leftForLater = await this.#sendPending();
+      await this.#lookAgain();
+      if (!this.#mayGoOn() || (await this.#nextChunk(-1)).length === 0) break;
+      if (leftForLater) await this.#rest('sending', 'waiting before trying again what the relay refused');
+      if (!this.#mayGoOn()) break;
+    }
+    return this.#end();
+  }
+
+  /** Reads back deliveries that were verified before; sends nothing. */
+  async reverify(ids: readonly number[]): Promise<ShareEnd> {
+    await this.#showTotals();
+    for (let start = 0; start < ids.length && !this.#context.signal.aborted; start += CHUNK) {
+      this.#note(await this.#readBack.look(await readSent(this.#context.db, ids.slice(start, start + CHUNK)), nothing));
+    }
+    await this.#lookAgain();
+    return this.#end();
+  }
+
+  /** What was sent before the run was interrupted, and is not known to have arrived, is looked for before anything is sent. */
+  async #lookAtEarlier(): Promise<void> {
+    const { db, share, signal } = this.#context;
+    let after = 0;
+    while (!signal.aborted) {
+      const earlier = await nextUnconfirmed(db, share, after, CHUNK);
+      const last = earlier.at(-1);
+      if (last === undefined) return;
+      after = last.id;
+      this.#note(await this.#readBack.look(earlier, () => ({ fromBefore: true, cutOff: null })));
+    }
+  }
+
+  /**
+   * Sends what is pending, chunk by chunk, while the chunk before is read back.
+   *
+   * @returns whether the relay refused something that is to be tried again later.
+   */
+  async #sendPending(): Promise<boolean> {
+    const { signal } = this.#context;
+    let after = -1;
+    let leftForLater = false;
+    let reading: Promise<void> = Promise.resolve();
+    try {
+      while (this.#mayGoOn()) {
+        const chunk = await this.#nextChunk(after);
+        const last = chunk.at(-1);
+        if (last === undefined || !(await this.#isReady())) break;
+        const outgoing = await this.#checked(chunk);
+        const sendings = outgoing.length === 0 ? [] : await this.#send(outgoing);
+        const stopped = outgoing.length > sendings.length;
+        const later = sendings.filter(({ verdict }) => verdict.type === 'later');
+        leftForLater ||= later.length > 0;
+        after = this.#positionAfter(outgoing, sendings, last.position, stopped);
+        await reading;
+        if (signal.aborted) break;
+        reading = this.#readBackSent(sendings);
+        // Its failure is met where it is waited for.
+        reading.catch(() => undefined);
+      }
+    } finally {
+      await reading;
+    }
+    return leftForLater;
+  }
+
+  /** Where sending goes on: behind the chunk, or where the relay made it stop. */
+  #positionAfter(
+    outgoing: readonly PendingDelivery[],
+    sendings: readonly Sending[],
+    last: number,
+    stopped: boolean,
+  ): number {
+    const settled = new Set(
+      sendings
+        .filter(({ verdict }) => !isRateLimited(verdict) && verdict.type !== 'not-sent')
+        .map(({ delivery }) => delivery),
+    );
+    if (!stopped && settled.size === outgoing.length) return last;
+    const first = outgoing.find(({ id }) => !settled.has(id));
+    return first === undefined ? last : first.position - 1;
+  }
+
+  /** Waits until the relay may be sent something. False when that does not come about. */
+  async #isReady(): Promise<boolean> {
+    const { connection, signal, progress, db, share } = this.#context;
+    if (!(await isWriteRelay(db, share.accountId, share.relayId))) {
+      await withdrawPending(db, share, { ...withdrawalFor('no-write-relay'), atMs: this.#context.clock.nowMs() });
+      await this.#showTotals();
+      return false;
+    }
+    const activity = progress.begin('sending');
+    const failure = await connection.readyToPublish({ signal, onWaiting: (waiting) => activity.wait(waiting) });
+    activity.end();
+    if (failure === null) return true;
+    if (failure.code !== 'cancelled') await this.#giveUpSending(failure.message);
+    return false;
+  }
+
+  async #giveUpSending(message: string): Promise<void> {
+    this.#lost = message;
+    await notePending(this.#context.db, this.#context.share, message);
+    await this.#showTotals();
+  }
+
+  /** Withdraws what is not to be sent any more. @returns the rest. */
+  async #checked(chunk: readonly PendingDelivery[]): Promise<PendingDelivery[]> {
+    const { db, share, clock, eligibilityCaughtUp } = this.#context;
+    await eligibilityCaughtUp();
+    const withdrawals = await checkBeforeSending(db, share, chunk, nowSeconds(clock));
+    if (withdrawals.size === 0) return [...chunk];
+    const atMs = clock.nowMs();
+    await withdraw(
+      db,
+      [...withdrawals].map(([delivery, withdrawal]) => ({ ...withdrawal, delivery, atMs })),
+    );
+    await this.#showTotals();
+    return chunk.filter(({ id }) => !withdrawals.has(id));
+  }
+
+  async #send(outgoing: readonly PendingDelivery[]): Promise<Sending[]> {
+    const { db, clock, progress } = this.#context;
+    const bodies = await readEventsByRef(
+      db,
+      outgoing.map(({ ref }) => ref),
+    );
+    await beginSending(
+      db,
+      outgoing.map(({ id }) => id),
+      clock.nowMs(),
+    );
+    const published = await new PublishingWindow(this.#context).send(
+      outgoing.map(({ id, ref }) => {
+        const event = bodies.get(ref);
+        if (event === undefined) throw new Error('an event that is to be sent is not archived');
+        return { delivery: id, event, alone: this.#cutOff.has(id) };
+      }),
+    );
+    const sendings = published.map((one) => this.#judge(one));
+    const came = new Set(sendings.map(({ delivery }) => delivery));
+    const calledBack = outgoing.filter(({ id }) => !came.has(id));
+    await recordSendings(db, [
+      ...sendings,
+      ...calledBack.map(({ id }): Sending => ({
+        delivery: id,
+        verdict: { type: 'not-sent', cancelled: true, message: '' },
+        completedAtMs: clock.nowMs(),
+      })),
+    ]);
+    progress.addSent(sendings.filter(({ verdict }) => verdict.type !== 'not-sent').length);
+    await this.#showTotals();
+    await this.#watchTheRelay(sendings);
+    return sendings;
+  }
+
+  #judge({ delivery, result, alone, completedAtMs }: Published): Sending {
+    const refusals = this.#refusals.get(delivery) ?? 0;
+    const verdict = judgePublication(result, refusals);
+    if (verdict.type === 'later' && !isRateLimited(verdict)) this.#refusals.set(delivery, refusals + 1);
+    if (verdict.type === 'unanswered' && verdict.cause === 'disconnect') {
+      const earlier = this.#cutOff.get(delivery)?.alone ?? 0;
+      this.#cutOff.set(delivery, { alone: earlier + (alone ? 1 : 0), message: verdict.message });
+    }
+    return { delivery, verdict, completedAtMs };
+  }
+
+  /** A relay that takes nothing any more, however long it is left alone, is not waited for endlessly. */
+  async #watchTheRelay(sendings: readonly Sending[]): Promise<void> {
+    const unsent = sendings.find(({ verdict }) => verdict.type === 'not-sent' && !verdict.cancelled);
+    this.#unsent =
+      unsent !== undefined && sendings.every(({ verdict }) => verdict.type === 'not-sent') ? this.#unsent + 1 : 0;
+    if (this.#unsent >= UNSENT && unsent?.verdict.type === 'not-sent')
+      return this.#giveUpSending(unsent.verdict.message);
+    const complaint = sendings.find(({ verdict }) => isRateLimited(verdict));
+    if (complaint === undefined || sendings.some(({ verdict }) => verdict.type === 'accepted')) {
+      this.#rateLimits = 0;
+      return;
+    }
+    this.#rateLimits += 1;
+    if (this.#rateLimits < RATE_LIMITS || complaint.verdict.type !== 'later') return;
+    await this.#giveUpSending(`The relay keeps limiting the rate: ${complaint.verdict.message}`);
+  }
+
+  async #readBackSent(sendings: readonly Sending[]): Promise<void> {
+    const ids = sendings
+      .filter(({ verdict }) => verdict.type === 'accepted' || verdict.type === 'unanswered')
+      .map(({ delivery }) => delivery);
+    if (ids.length === 0) return;
+    const sent = await readSent(this.#context.db, ids);
+    this.#note(await this.#readBack.look(sent, (id) => this.#circumstances(id)));
+  }
+
+  #circumstances(id: number): Circumstances {
+    return { fromBefore: false, cutOff: this.#cutOff.get(id) ?? null };
+  }
+
+  #note(unseen: readonly Unseen[]): void {
+    this.#again.push(...unseen.flatMap(({ delivery, verdict }) => (verdict.type === 'look-again' ? [delivery] : [])));
+  }
+
+  /** The second look, after a pause: some relays take a moment to find what they stored. */
+  async #lookAgain(): Promise<void> {
+    while (this.#again.length > 0 && !this.#context.signal.aborted) {
+      // Without a second look they are left as they are, with the reason.
+      if (this.#readBack.stopped === null) {
+        await this.#rest('reading-back', 'waiting before looking a second time');
+      }
+      const again = this.#again;
+      this.#again = [];
+      for (let start = 0; start < again.length && !this.#context.signal.aborted; start += CHUNK) {
+        this.#note(await this.#readBack.look(again.slice(start, start + CHUNK), (id) => this.#circumstances(id)));
+      }
+    }
+  }
+
+  async #rest(doing: 'sending' | 'reading-back', reason: string): Promise<void> {
+    const { clock, signal, progress } = this.#context;
+    const activity = progress.begin(doing);
+    const waiting: Waiting = { kind: 'busy', untilMs: clock.nowMs() + PAUSE_MS, reason };
+    activity.wait(waiting);
+    await pause(clock, PAUSE_MS, signal).catch(() => undefined);
+    activity.end();
+  }
+
+  async #nextChunk(after: number): Promise<PendingDelivery[]> {
+    const pending = await nextPending(this.#context.db, this.#context.share, after, CHUNK);
+    let bytes = 0;
+    return pending.filter((delivery, index) => {
+      bytes += delivery.bytes;
+      return index === 0 || bytes <= CHUNK_BYTES;
+    });
+  }
+
+  #mayGoOn(): boolean {
+    return this.#lost === null && !this.#context.signal.aborted;
+  }
+
+  async #showTotals(): Promise<DeliveryTotals> {
+    const totals = await readShareTotals(this.#context.db, this.#context.share);
+    this.#context.progress.setTotals(totals);
+    this.#context.onRecorded();
+    return totals;
+  }
+
+  async #end(): Promise<ShareEnd> {
+    await this.#readBack.end();
+    const totals = await this.#showTotals();
+    const reason = this.#lost ?? this.#readBack.stopped;
+    if (unfinishedDeliveries(totals) + totals.rejected === 0) return { status: 'complete', reason: null };
+    const sent = totals.sent + totals.accepted + totals.verified + totals.unverified + totals.rejected;
+    return { status: sent === 0 ? 'failed' : 'partial', reason };
+  }
+}
+
+function isRateLimited(verdict: Sending['verdict']): boolean {
+  return verdict.type === 'later' && verdict.reason === 'rate-limited';
+}
+
+const NOTHING: Circumstances = { fromBefore: false, cutOff: null };
+
+function nothing(): Circumstances {
+  return NOTHING;
+}

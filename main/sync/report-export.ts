@@ -1,0 +1,83 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Delivery, DeliveryTotals } from '../../preload/contract.ts';
+import type { ReadableDatabase } from '../database/database-file.ts';
+import { listDeliveries } from './delivery-list.ts';
+import { readShares } from './delivery-rows.ts';
+import { addTotals } from './sync-progress.ts';
+import { readSyncRun } from './sync-report.ts';
+
+/** A sync as scripts get it (design §8). */
+export interface SyncDocument {
+  run: number;
+  totals: DeliveryTotals;
+  deliveries: Pick<Delivery, 'event' | 'kind' | 'relay' | 'state' | 'reason' | 'attempts' | 'verifiedAt'>[];
+}
+
+const DELIVERIES_PER_PAGE = 1000;
+
+/** The report of a sync as one JSON document. @throws Fault `unknown-run`. */
+export async function exportAsJson(db: ReadableDatabase, run: number): Promise<string> {
+  return `${JSON.stringify(await readSyncDocument(db, run))}\n`;
+}
+
+/** @throws Fault `unknown-run`. */
+export async function readSyncDocument(db: ReadableDatabase, run: number): Promise<SyncDocument> {
+  await readSyncRun(db, run);
+  const totals = addTotals((await readShares(db, run)).map((share) => share.totals));
+  const deliveries: SyncDocument['deliveries'] = [];
+  for await (const page of deliveryPages(db, run)) {
+    for (const { event, kind, relay, state, reason, attempts, verifiedAt } of page) {
+      deliveries.push({ event, kind, relay, state, reason, attempts, verifiedAt });
+    }
+  }
+  return { run, totals, deliveries };
+}
+
+const CSV_COLUMNS: [string, (delivery: Delivery) => string | number | null][] = [
+  ['event', ({ event }) => event],
+  ['kind', ({ kind }) => kind],
+  ['created_at', ({ createdAt }) => timeText(createdAt)],
+  ['relay', ({ relay }) => relay],
+  ['state', ({ state }) => state],
+  ['reason', ({ reason }) => reason],
+  ['message', ({ message }) => message],
+  ['attempts', ({ attempts }) => attempts],
+  ['sent_at', ({ sentAt }) => timeText(sentAt)],
+  ['verified_at', ({ verifiedAt }) => timeText(verifiedAt)],
+];
+
+/** The report of a sync as CSV (RFC 4180) for a spreadsheet, one delivery a line. @throws Fault `unknown-run`. */
+export async function exportAsCsv(db: ReadableDatabase, run: number): Promise<string> {
+  await readSyncRun(db, run);
+  const lines = [CSV_COLUMNS.map(([name]) => name).join(',')];
+  for await (const page of deliveryPages(db, run)) {
+    for (const delivery of page) lines.push(CSV_COLUMNS.map(([, value]) => csvField(value(delivery))).join(','));
+  }
+  return lines.map((line) => `${line}\r\n`).join('');
+}
+
+async function* deliveryPages(db: ReadableDatabase, run: number): AsyncGenerator<Delivery[]> {
+  for (let offset = 0; ; offset += DELIVERIES_PER_PAGE) {
+    const { deliveries } = await listDeliveries(db, { runId: run, offset, limit: DELIVERIES_PER_PAGE });
+    yield deliveries;
+    if (deliveries.length < DELIVERIES_PER_PAGE) return;
+    await setImmediate();
+  }
+}
+
+/**
+ * A field by RFC 4180. Spreadsheets take text that begins with one of these signs for a formula; an apostrophe before it
+ * makes it text, since some of it comes from relays.
+ */
+export function csvField(value: string | number | null): string {
+  if (value === null) return '';
+  const text = typeof value === 'string' && /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/** Unix seconds as ISO 8601; as a number where no calendar has them. */
+function timeText(seconds: number | null): string | null {
+  if (seconds === null) return null;
+  const date = new Date(seconds * 1000);
+  return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString().replace('.000Z', 'Z');
+}

@@ -1,0 +1,361 @@
+import type { Narrowing, RunProgress } from '../../preload/contract.ts';
+import { readAccount, readAccountById, type Account } from '../accounts/account-store.ts';
+import type { EventVerifier } from '../archive/event-verifier.ts';
+import type { AccountTurns } from '../coverage/account-turns.ts';
+import { CancelWatch } from '../coverage/cancel-watch.ts';
+import { noDeliveries, readDeliveryTotals, unfinishedDeliveries } from '../coverage/delivery-totals.ts';
+import { finishRun, readRun, reopenRun, type RunSnapshot } from '../coverage/run-history.ts';
+import type { WritableDatabase } from '../database/database-file.ts';
+import { nowSeconds, type Clock } from '../platform/clock.ts';
+import { Fault } from '../platform/fault.ts';
+import type { Random } from '../platform/random.ts';
+import type { RelayDirectory } from '../relays/relay-directory.ts';
+import { parseRelayUrl } from '../relays/relay-key.ts';
+import { selectCandidates } from './candidate-selection.ts';
+import { readShares } from './delivery-rows.ts';
+import { beginSync, type Selection } from './delivery-snapshot.ts';
+import { beginReverifying, reopenDeliveries, reopenRefused } from './delivery-store.ts';
+import type { EligibilityIndex } from './eligibility-index.ts';
+import { checkNarrowing } from './narrowing.ts';
+import { RelayDeliveries, type ShareEnd } from './relay-deliveries.ts';
+import { chooseVerified, groupByRelay } from './reverification.ts';
+import { RelaySyncProgress, RunSyncProgress } from './sync-progress.ts';
+import { syncStatus } from './sync-status.ts';
+import { chooseWriteRelays } from './write-relays.ts';
+
+export interface SyncServiceOptions {
+  db: WritableDatabase;
+  relays: RelayDirectory;
+  verifier: EventVerifier;
+  eligibility: Pick<EligibilityIndex, 'caughtUp'>;
+  clock: Clock;
+  random: Random;
+  turns: AccountTurns;
+  /** Says why a narrowing selects nothing. */
+  sayNothingToSend: (account: Account, narrowing: Narrowing) => Promise<Fault>;
+  /** Called, often, when something goes on. */
+  onProgress: () => void;
+  /** Called when runs or deliveries have changed. */
+  onChange: () => void;
+  log: (line: string) => void;
+  idleTimeoutMs?: number;
+}
+
+export interface SyncRequest {
+  /** 64 hex characters. */
+  account: string;
+  narrowing: Narrowing;
+  /** Also what a relay refused for a lasting reason before. */
+  includeRefused: boolean;
+}
+
+/** One relay's share of what a launch does: everything unfinished, or a look at these deliveries. */
+interface Task {
+  relayId: number;
+  key: string;
+  url: string;
+  reverify: readonly number[] | null;
+}
+
+interface ActiveRun {
+  id: number;
+  account: Account;
+  boundary: number;
+  progress: RunSyncProgress;
+  cancel: AbortController;
+  ended: Promise<void>;
+}
+
+const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
+
+/** Runs syncs: one run at a time for an account, its relays side by side. Nothing is ever sent without a command. */
+export class SyncService {
+  readonly #options: SyncServiceOptions;
+  readonly #active = new Map<number, ActiveRun>();
+  /** Why the end of a run could not be recorded, by run; above all a disk that is full or gone. */
+  readonly #unrecorded = new Map<number, unknown>();
+  readonly #cancelWatch: CancelWatch;
+  #closing = false;
+
+  constructor(options: SyncServiceOptions) {
+    this.#options = options;
+    this.#cancelWatch = new CancelWatch({
+      ...options,
+      isNeeded: () => this.#active.size > 0,
+      onRequest: (run) => this.cancel(run),
+    });
+  }
+
+  /**
+   * Snapshots exactly the candidates of now, as far as they are within the narrowing, and begins to send them.
+   *
+   * @returns the run's number, and how many copies it is to bring; it goes on in the background (see {@link SyncService.ended}).
+   * @throws Fault `unknown-account`, `unknown-relay`, `invalid-argument`, `nothing-to-do`, `already-active`.
+   */
+  async start(request: SyncRequest): Promise<{ run: number; copies: number }> {
+    const { db, clock } = this.#options;
+    checkNarrowing(request.narrowing);
+    const account = await readAccount(db, request.account);
+    return this.#inTurn(account, async () => {
+      const selection = await this.#select(account, request);
+      const copies = selection.shares.reduce((sum, { candidates }) => sum + candidates.length, 0);
+      if (copies === 0) throw await this.#options.sayNothingToSend(account, request.narrowing);
+      const run = await beginSync(db, selection);
+      this.#launch(
+        { id: run, boundary: selection.boundary, startedAt: nowSeconds(clock) },
+        account,
+        await this.#tasks(run, () => true),
+      );
+      return { run, copies };
+    });
+  }
+
+  /**
+   * Goes on with an unfinished sync: what was sent and is not known to have arrived is looked for first; what is verified is
+   * never sent again.
+   *
+   * @throws Fault `unknown-run`, `nothing-to-do`, `already-active`.
+   */
+  async resume(runId: number): Promise<void> {
+    const { db, clock } = this.#options;
+    const { run, account } = await this.#read(runId);
+    await this.#inTurn(account, async () => {
+      await reopenDeliveries(db, runId, clock.nowMs());
+      const tasks = await this.#tasks(runId, (totals) => unfinishedDeliveries(totals) > 0);
+      if (tasks.length === 0) {
+        throw new Fault('nothing-to-do', `Run ${runId} has nothing left to resume.`, { run: runId });
+      }
+      await this.#reopen(run, account, tasks);
+    });
+  }
+
+  /**
+   * Sends once more, on demand, what relays refused in a run, and goes on with the run.
+   *
+   * @param relay only what this relay refused.
+   * @throws Fault `unknown-run`, `unknown-relay`, `nothing-to-do`, `already-active`.
+   */
+  async retryRefused(runId: number, relay?: string): Promise<void> {
+    const { db, clock } = this.#options;
+    const { run, account } = await this.#read(runId);
+    const relayId = relay === undefined ? null : await this.#relayOfRun(runId, relay);
+    await this.#inTurn(account, async () => {
+      const refused = await reopenRefused(db, runId, relayId);
+      if (refused === 0) {
+        throw new Fault(
+          'nothing-to-do',
+          `Nothing was refused in run ${runId}${relay === undefined ? '' : ` by ${relay}`}.`,
+          {
+            run: runId,
+          },
+        );
+      }
+      await reopenDeliveries(db, runId, clock.nowMs());
+      await this.#reopen(run, account, await this.#tasks(runId, (totals) => unfinishedDeliveries(totals) > 0));
+    });
+  }
+
+  /**
+   * Looks once more for copies that were verified, and sends nothing.
+   *
+   * @param sample a random sample of so many of them; all when it is left out.
+   * @throws Fault `unknown-run`, `nothing-to-do`, `already-active`.
+   */
+  async reverify(runId: number, sample?: number): Promise<void> {
+    const { db, random } = this.#options;
+    const { run, account } = await this.#read(runId);
+    await this.#inTurn(account, async () => {
+      const chosen = await chooseVerified(db, runId, sample ?? null, random);
+      if (chosen.length === 0) {
+        throw new Fault('nothing-to-do', `Run ${runId} has no verified copies to look at again.`, { run: runId });
+      }
+      const byRelay = groupByRelay(chosen);
+      for (const ids of byRelay.values()) await beginReverifying(db, ids);
+      const tasks = await this.#tasks(runId, (_, relayId) => byRelay.has(relayId));
+      await this.#reopen(
+        run,
+        account,
+        tasks.map((task) => ({ ...task, reverify: byRelay.get(task.relayId) ?? [] })),
+      );
+    });
+  }
+
+  /** Stops a run cleanly; it stays resumable. False when it is not running here. */
+  cancel(runId: number): boolean {
+    const run = this.#active.get(runId);
+    run?.cancel.abort(new Error('Cancelled. What was sent is recorded; Resume goes on from there.'));
+    return run !== undefined;
+  }
+
+  /**
+   * Resolves when a run that is active here has ended; at once when it is not.
+   *
+   * @throws what kept its end from being recorded, such as a Fault `storage`.
+   */
+  async ended(runId: number): Promise<void> {
+    await this.#active.get(runId)?.ended;
+    if (this.#unrecorded.has(runId)) throw this.#unrecorded.get(runId);
+  }
+
+  progress(): RunProgress[] {
+    return [...this.#active.values()].map((run) => run.progress.snapshot());
+  }
+
+  /** Stops everything cleanly and waits until what was sent is recorded. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    this.#cancelWatch.close();
+    const runs = [...this.#active.values()];
+    for (const run of runs)
+      run.cancel.abort(new Error('Holdfast was closed. What was sent is recorded; Resume goes on from there.'));
+    await Promise.all(runs.map((run) => run.ended));
+  }
+
+  /** Keeps the account's turn while a run is being begun, which may take a moment. */
+  async #inTurn<T>(account: Account, begin: () => Promise<T>): Promise<T> {
+    if (this.#closing) throw new Fault('cancelled', 'Holdfast is closing.');
+    const release = this.#options.turns.reserve(account.pubkey);
+    try {
+      return await begin();
+    } finally {
+      release();
+    }
+  }
+
+  async #read(runId: number): Promise<{ run: RunSnapshot; account: Account }> {
+    const { db } = this.#options;
+    const run = await readRun(db, runId);
+    if (run.type !== 'sync') throw new Fault('unknown-run', `Run ${runId} is no sync.`, { run: runId });
+    return { run, account: await readAccountById(db, run.accountId) };
+  }
+
+  async #relayOfRun(runId: number, url: string): Promise<number> {
+    const { key } = parseRelayUrl(url);
+    const share = (await readShares(this.#options.db, runId)).find((candidate) => candidate.key === key);
+    if (share === undefined) {
+      throw new Fault('unknown-relay', `Run ${runId} sends nothing to ${url}.`, { run: runId, relay: url });
+    }
+    return share.relayId;
+  }
+
+  async #select(account: Account, { narrowing, includeRefused }: SyncRequest): Promise<Selection> {
+    const { db, clock, eligibility } = this.#options;
+    const relays = await chooseWriteRelays(db, account.id, narrowing.relays);
+    await eligibility.caughtUp();
+    const boundary = nowSeconds(clock);
+    const shares: Selection['shares'][number][] = [];
+    for (const { relayId, key } of relays) {
+      const { kinds, since, until } = narrowing;
+      const choice = { account, relayId, relayKey: key, kinds, since, until, includeRefused, now: boundary };
+      const candidates = await selectCandidates(db, choice);
+      if (candidates.length > 0) shares.push({ relayId, key, candidates });
+    }
+    return { accountId: account.id, boundary, narrowing, shares };
+  }
+
+  async #tasks(
+    runId: number,
+    isConcerned: (totals: Awaited<ReturnType<typeof readShares>>[number]['totals'], relayId: number) => boolean,
+  ): Promise<Task[]> {
+    const shares = await readShares(this.#options.db, runId);
+    return shares
+      .filter(({ totals, relayId }) => isConcerned(totals, relayId))
+      .map(({ relayId, key, url }) => ({ relayId, key, url, reverify: null }));
+  }
+
+  async #reopen(run: RunSnapshot, account: Account, tasks: readonly Task[]): Promise<void> {
+    await reopenRun(this.#options.db, run.id);
+    this.#launch({ ...run, startedAt: nowSeconds(this.#options.clock) }, account, tasks);
+  }
+
+  #launch(run: { id: number; boundary: number; startedAt: number }, account: Account, tasks: readonly Task[]): void {
+    const { clock, onProgress, onChange, relays, turns } = this.#options;
+    // A person asked: a relay that is backing off gets its chance now.
+    for (const { url } of tasks) relays.connection(url).retryNow();
+    const shares = tasks.map((task) => ({ task, progress: new RelaySyncProgress(task.url, clock, onProgress) }));
+    const active: ActiveRun = {
+      id: run.id,
+      account,
+      boundary: run.boundary,
+      progress: new RunSyncProgress(
+        { run: run.id, account: account.pubkey, startedAt: run.startedAt },
+        shares.map(({ progress }) => progress),
+      ),
+      cancel: new AbortController(),
+      ended: Promise.resolve(),
+    };
+    this.#active.set(run.id, active);
+    turns.take(account.pubkey, run.id);
+    this.#unrecorded.delete(run.id);
+    active.ended = this.#work(active, shares)
+      .catch((error: unknown) => {
+        this.#unrecorded.set(run.id, error);
+        this.#options.log(`run ${run.id} could not be recorded: ${String(error)}`);
+      })
+      .finally(() => {
+        this.#active.delete(run.id);
+        turns.giveBack(account.pubkey, run.id);
+        onChange();
+      });
+    this.#cancelWatch.wake();
+    onChange();
+  }
+
+  async #work(active: ActiveRun, shares: readonly { task: Task; progress: RelaySyncProgress }[]): Promise<void> {
+    const { db, clock } = this.#options;
+    const settled = await Promise.allSettled(
+      shares.map(({ task, progress }) => this.#workOnRelay(active, task, progress)),
+    );
+    for (const share of settled) if (share.status === 'rejected') throw share.reason;
+    // Only a defect leaves any.
+    await db
+      .updateTable('attempts')
+      .set({ status: 'partial', reason: 'Broke off.', completed_at: nowSeconds(clock) })
+      .where('run_id', '=', active.id)
+      .where('status', '=', 'active')
+      .execute();
+    const totals = (await readDeliveryTotals(db, [active.id])).get(active.id) ?? noDeliveries();
+    await finishRun(db, active.id, syncStatus(totals, active.cancel.signal.aborted), nowSeconds(clock));
+  }
+
+  /** A defect of ours in one relay's share must not take the others down; where nothing can be recorded, all of them end. */
+  async #workOnRelay(active: ActiveRun, task: Task, progress: RelaySyncProgress): Promise<void> {
+    const { log } = this.#options;
+    const { signal } = active.cancel;
+    try {
+      const share = this.#share(active, task, progress);
+      const end: ShareEnd = await (task.reverify === null ? share.deliver() : share.reverify(task.reverify));
+      progress.finish(signal.aborted && end.status !== 'complete' ? 'cancelled' : end.status, end.reason);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      log(`run ${active.id}, ${task.url}: ${error instanceof Error ? (error.stack ?? reason) : reason}`);
+      progress.finish('failed', reason);
+      if (!(error instanceof Fault)) return;
+      active.cancel.abort(error);
+      throw error;
+    }
+  }
+
+  #share(active: ActiveRun, task: Task, progress: RelaySyncProgress): RelayDeliveries {
+    const { db, verifier, clock, relays, eligibility, idleTimeoutMs, onChange } = this.#options;
+    return new RelayDeliveries({
+      db,
+      verifier,
+      clock,
+      connection: relays.connection(task.url),
+      signal: active.cancel.signal,
+      idleTimeoutMs: idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+      progress,
+      onRecorded: onChange,
+      eligibilityCaughtUp: () => eligibility.caughtUp(),
+      share: {
+        runId: active.id,
+        relayId: task.relayId,
+        accountId: active.account.id,
+        author: active.account.pubkey,
+        relayKey: task.key,
+        boundary: active.boundary,
+      },
+    });
+  }
+}

@@ -1,0 +1,37 @@
+import type { DeliveryTotals, RunStatus } from '../../preload/contract.ts';
+import { readDeliveryTotals, noDeliveries } from '../coverage/delivery-totals.ts';
+import type { WritableDatabase } from '../database/database-file.ts';
+
+/**
+ * How a sync stands, by its deliveries: complete when each is verified or withdrawn, failed when nothing reached any relay
+ * although something was to.
+ */
+export function syncStatus(totals: DeliveryTotals, cancelled: boolean): Exclude<RunStatus, 'active'> {
+  const { pending, sent, accepted, rejected, verified, unverified } = totals;
+  if (pending + sent + accepted + rejected + unverified === 0) return 'complete';
+  if (cancelled) return 'cancelled';
+  return sent + accepted + rejected + verified + unverified === 0 ? 'failed' : 'partial';
+}
+
+/**
+ * Ends syncs that a crash left active although nothing was left to do, such as one whose copies were only being verified
+ * again. Every other one is for Resume.
+ *
+ * @param now Unix seconds.
+ */
+export async function settleFinishedSyncs(db: WritableDatabase, now: number): Promise<void> {
+  const active = await db
+    .selectFrom('runs')
+    .select('id')
+    .where('type', '=', 'sync')
+    .where('status', '=', 'active')
+    .execute();
+  const totals = await readDeliveryTotals(
+    db,
+    active.map(({ id }) => id),
+  );
+  for (const { id } of active) {
+    if (syncStatus(totals.get(id) ?? noDeliveries(), false) !== 'complete') continue;
+    await db.updateTable('runs').set({ status: 'complete', finished_at: now }).where('id', '=', id).execute();
+  }
+}

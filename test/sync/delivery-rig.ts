@@ -1,0 +1,135 @@
+import type {
+  Delivery,
+  DeliveryHistory,
+  DeliveryState,
+  DeliveryTotals,
+  Methods,
+  RunSummary,
+  SignedEvent,
+  SyncReport,
+} from '../../preload/contract.ts';
+import type { Engine } from '../../main/engine.ts';
+import { FetchRig, START } from '../fetch/fetch-rig.ts';
+import { alice, buildHistory } from '../relays/event-builder.ts';
+import { ScriptedRelay, type ScriptedRelayOptions } from '../relays/scripted-relay.ts';
+
+export { START };
+
+/** The whole engine with an account whose events are archived, and write relays that lack some of them. */
+export class SyncRig {
+  readonly fetching: FetchRig;
+  readonly #relays: ScriptedRelay[] = [];
+
+  private constructor(fetching: FetchRig) {
+    this.fetching = fetching;
+  }
+
+  static async start(): Promise<SyncRig> {
+    return new SyncRig(await FetchRig.start());
+  }
+
+  get engine(): Engine {
+    return this.fetching.engine;
+  }
+
+  get clock(): FetchRig['clock'] {
+    return this.fetching.clock;
+  }
+
+  async startRelay(options: ScriptedRelayOptions = {}): Promise<ScriptedRelay> {
+    const relay = await ScriptedRelay.start(options);
+    this.#relays.push(relay);
+    return relay;
+  }
+
+  /** Archives events from a file and fetches from these write relays, so that what each of them lacks is established. */
+  async establish(relays: readonly ScriptedRelay[], events: readonly SignedEvent[]): Promise<void> {
+    await this.fetching.addAlice(relays);
+    await this.engine.importLines(events.map((event) => JSON.stringify(event)));
+    const { status } = await this.fetching.fetch();
+    if (status !== 'complete') throw new Error(`the fetch ended ${status}`);
+    for (const relay of relays) relay.log.entries.length = 0;
+  }
+
+  async begin(args: Partial<Methods['sync.start']['args']> = {}): Promise<number> {
+    return (await this.engine.methods['sync.start']({ account: alice.pubkey, ...args })).run;
+  }
+
+  /** Syncs and waits for the end; waiting times pass at once. */
+  async sync(args: Partial<Methods['sync.start']['args']> = {}): Promise<RunSummary> {
+    return this.ended(await this.begin(args));
+  }
+
+  ended(run: number): Promise<RunSummary> {
+    return this.fetching.ended(run);
+  }
+
+  async resume(run: number): Promise<RunSummary> {
+    await this.engine.methods['fetch.resume']({ run });
+    return this.ended(run);
+  }
+
+  /** All deliveries of a run, or those to one relay. */
+  async deliveries(run: number, relay?: ScriptedRelay): Promise<Delivery[]> {
+    const { deliveries } = await this.engine.methods['sync.deliveries']({
+      run,
+      limit: 1000,
+      ...(relay === undefined ? {} : { relay: relay.url }),
+    });
+    return deliveries;
+  }
+
+  async delivery(run: number, event: SignedEvent, relay?: ScriptedRelay): Promise<DeliveryHistory> {
+    const found = (await this.deliveries(run, relay)).find((delivery) => delivery.event === event.id);
+    if (found === undefined) throw new Error(`no delivery of ${event.id}`);
+    return this.engine.methods['sync.delivery']({ delivery: found.id });
+  }
+
+  /** The states of a run's deliveries, each with its number. */
+  async totals(run: number): Promise<Partial<DeliveryTotals>> {
+    const { totals } = await this.report(run);
+    return Object.fromEntries(Object.entries(totals).filter(([, count]) => count > 0));
+  }
+
+  report(run: number): Promise<SyncReport> {
+    return this.engine.methods['sync.report']({ run });
+  }
+
+  /** Missing copies that a sync would offer now. */
+  async missing(): Promise<number> {
+    return (await this.engine.methods['candidates.tree']({ account: alice.pubkey })).total;
+  }
+
+  async restart(): Promise<void> {
+    await this.fetching.restart();
+  }
+
+  async close(): Promise<void> {
+    await this.fetching.close();
+    await Promise.all(this.#relays.map((relay) => relay.stop()));
+  }
+}
+
+/** Notes by alice, spread over a time that has long passed; oldest first. */
+export function notes(count: number): SignedEvent[] {
+  return buildHistory({ count, from: START - 100_000, to: START - 1000 });
+}
+
+/** The IDs of the events that a relay was sent, in order. */
+export function eventsSent(relay: ScriptedRelay): string[] {
+  return relay.log.received('EVENT').map(({ text }) => (JSON.parse(text) as ['EVENT', SignedEvent])[1].id);
+}
+
+/** The IDs that a relay was asked for, query by query. */
+export function idsAsked(relay: ScriptedRelay): string[][] {
+  return relay.requests().flatMap((filter) => (Array.isArray(filter['ids']) ? [filter['ids'] as string[]] : []));
+}
+
+export const idsOf = (events: readonly { id: string }[]): string[] => events.map(({ id }) => id);
+
+/** How many deliveries stand in each state. */
+export function countStates(deliveries: readonly Delivery[]): Partial<Record<DeliveryState, number>> {
+  const counts: Partial<Record<DeliveryState, number>> = {};
+  for (const { state } of deliveries) counts[state] = (counts[state] ?? 0) + 1;
+  return counts;
+}

@@ -31,6 +31,8 @@ export interface WalkState {
    * does not answer newest first may have left events out of the middle. `cursor` is where the walk goes on.
    */
   verifying: { since: number; cursor: number } | null;
+  /** Nothing but the saturated seconds stands open: the walk itself came to its end. */
+  reachedEnd: boolean;
 }
 
 /** One finished answer (EOSE in one of its forms), as counted by the transaction that stores it. */
@@ -75,6 +77,7 @@ export function beginWalk(until: number): WalkState {
     rechecking: null,
     exclusiveUntil: false,
     verifying: null,
+    reachedEnd: false,
   };
 }
 
@@ -276,7 +279,7 @@ function finish(state: WalkState, answer: PageAnswer, reason: string): WalkDecis
   if (first !== undefined) {
     const others = state.saturatedSeconds.length - 1;
     return stop(
-      state,
+      { ...state, reachedEnd: true },
       `The second ${formatSecond(first)}${others > 0 ? ` (and ${others} more)` : ''} holds more events than one page can carry, so some of them may be missing. A larger page limit or NIP-77 may close it.`,
       true,
     );

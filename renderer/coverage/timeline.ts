@@ -96,7 +96,7 @@ const RECENT = DAY;
 export function gapsOf(ranges: readonly CoverageRange[], walks: WalkPositions, now: number): Gap[] {
   const covered = ranges
     // An unfinished walk of which no position is known has covered nothing for certain.
-    .filter((range) => range.status === 'complete' || (walks.get(range.id) ?? Infinity) < range.until)
+    .filter((range) => range.reachedEnd || (walks.get(range.id) ?? Infinity) < range.until)
     .flatMap((range) => piecesOf(range, walks.get(range.id)))
     .filter((piece) => piece.state !== 'failed' && piece.state !== 'unwalked' && piece.to >= piece.from)
     .sort((left, right) => left.from - right.from);
@@ -156,7 +156,7 @@ function isUntouched(range: CoverageRange, walked: number | undefined): boolean 
 function piecesOf(range: CoverageRange, walked: number | undefined): Piece[] {
   const from = range.since ?? -Infinity;
   if (isUntouched(range, walked)) return [{ from, to: range.until, state: 'unwalked' }];
-  if (range.status === 'complete' || walked === undefined || walked >= range.until) {
+  if (range.reachedEnd || walked === undefined || walked >= range.until) {
     return [{ from, to: range.until, state: range.status }];
   }
   const reached = Math.max(from, walked);

@@ -29,6 +29,7 @@ export const CHECKPOINT: WalkCheckpoint = {
   rechecking: null,
   exclusiveUntil: false,
   verifying: null,
+  reachedEnd: false,
   unpageable: false,
 };
 

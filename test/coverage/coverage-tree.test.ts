@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { setAccountRelays } from '../../main/accounts/account-store.ts';
+import { readAttempts } from '../../main/coverage/attempt-list.ts';
 import { endAttempt, latestAttempt } from '../../main/coverage/range-history.ts';
 import type { CoverageRelay } from '../../preload/contract.ts';
 import { buildHistory } from '../relays/event-builder.ts';
@@ -81,6 +82,8 @@ describe('the coverage tree', () => {
         strategy: 'paging',
         reason: 'The relay went away.',
         saturatedSeconds: [],
+        reachedEnd: false,
+        cursor: START - 50,
         resumable: true,
         attemptCount: 2,
         queryCount: 3,
@@ -135,13 +138,19 @@ describe('the coverage tree', () => {
     expect((await relayOf(rig, 'write')).ranges[0]).toMatchObject({ status: 'partial', checkedAt: START + 20 });
   });
 
-  test('names saturated seconds, and offers no resume where only another limit helps', async () => {
+  test('names saturated seconds of a walk that came to its end, and offers no resume where only another limit helps', async () => {
     const rig = await CoverageRig.open();
     const range = await rig.range('write');
-    const checkpoint = { ...CHECKPOINT, saturatedSeconds: [START - 7], unpageable: true };
+    const checkpoint = { ...CHECKPOINT, saturatedSeconds: [START - 7], unpageable: true, reachedEnd: true };
     await rig.page(range, await rig.attempt(range, await rig.run()), {}, { ...PARTIAL, checkpoint });
 
-    expect((await relayOf(rig, 'write')).ranges[0]).toMatchObject({ saturatedSeconds: [START - 7], resumable: false });
+    expect((await relayOf(rig, 'write')).ranges[0]).toMatchObject({
+      saturatedSeconds: [START - 7],
+      resumable: false,
+      reachedEnd: true,
+      cursor: null,
+    });
+    expect((await readAttempts(rig.db, range.id))[0]?.cursor).toBeNull();
   });
 
   test('says which later complete range closed an unfinished one, and keeps how that one ended', async () => {

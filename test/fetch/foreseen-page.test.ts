@@ -74,6 +74,7 @@ describe('foreseeing what follows an answer', () => {
       rechecking: fc.option(fc.record({ resumeAt: fc.option(second) })),
       exclusiveUntil: fc.boolean(),
       verifying: fc.option(fc.record({ since: second, cursor: second })),
+      reachedEnd: fc.constant(false),
     });
     const answer = fc
       .record({

@@ -176,7 +176,7 @@ describe('walking backwards by pages', () => {
   it('names a second that fills a page and repeats, and stays open', () => {
     const held = [...Array.from({ length: 30 }, (_, id) => ({ id, second: 50 })), { id: 99, second: 10 }];
     const { end, known } = walk(held, { until: 100, limit: 20, manner: { cap: 1000 } });
-    expect(end).toMatchObject({ type: 'stop', unpageable: true, state: { saturatedSeconds: [50] } });
+    expect(end).toMatchObject({ type: 'stop', unpageable: true, state: { saturatedSeconds: [50], reachedEnd: true } });
     expect(known.has(99)).toBe(true);
   });
 

@@ -18,6 +18,7 @@ export function sampleRange(part: Partial<CoverageRange> = {}): CoverageRange {
     cursor: null,
     limit: 100,
     saturatedSeconds: [],
+    reachedEnd: part.status === undefined || part.status === 'complete',
     resumable: false,
     closedBy: null,
     attemptCount: 1,

@@ -27,6 +27,12 @@ describe('what is not covered', () => {
     expect(gapSentence(all)).toBe('Nothing is covered yet.');
   });
 
+  it('is nothing for a walk to its end that left only single seconds open', () => {
+    const range = sampleRange({ status: 'partial', saturatedSeconds: [5 * DAY], until: now, reachedEnd: true });
+    expect(gapsOf([range], none, now)).toEqual([]);
+    expect(gapsOf([{ ...range, reachedEnd: false }], none, now)).toHaveLength(1);
+  });
+
   it('names every stretch between ranges, and none where they touch or overlap', () => {
     const ranges = [
       sampleRange({ until: 10 * DAY }),

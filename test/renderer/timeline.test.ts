@@ -57,6 +57,12 @@ describe('segments of a strip', () => {
     ]);
   });
 
+  it('shows a walk that left nothing but saturated seconds open as reached to its end', () => {
+    const range = sampleRange({ status: 'partial', saturatedSeconds: [1500], reachedEnd: true });
+    expect(shape([range])).toEqual([['partial', 0, 1000]]);
+    expect(describeSegments(segmentsOf([range], axis, none), axis, 'UTC')).not.toContain('not reached');
+  });
+
   it('shows nothing as fetched before a first page or comparison is under way', () => {
     expect(shape([sampleRange({ status: 'active', queryCount: 0 })])).toEqual([['unwalked', 0, 1000]]);
     expect(shape([sampleRange({ status: 'active', queryCount: 1 })])).toEqual([['unwalked', 0, 1000]]);

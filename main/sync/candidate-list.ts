@@ -13,6 +13,7 @@ import {
   readVanishedUntil,
 } from './candidate-conditions.ts';
 import type { CopyNarrowing, DestinationRelay } from './candidate-subject.ts';
+import { contentPreview, PREVIEW_COLUMN } from './content-preview.ts';
 
 /** A page of the candidates on one relay, as it is asked of the thread that reads it. */
 export interface CandidatePage extends CopyNarrowing {
@@ -33,7 +34,6 @@ export interface PlaceInTime {
   createdAt: number;
 }
 
-const PREVIEW_CHARACTERS = 200;
 /** Up to so many missing copies are put in order of time; of more, the events are gone through from the newest on. */
 const COPIES_PUT_IN_ORDER = 20_000;
 
@@ -57,8 +57,7 @@ export async function readCandidatePage(db: ReadableDatabase, page: CandidatePag
   const vanishedUntil = await readVanishedUntil(db, author, relay.key);
   const ref = 'presence.event_ref';
   const { rows } = await sql<Row>`select lower(hex(event_ids.id)) as id, presence.kind, events.created_at,
-      iif(typeof(events.content) = 'text', substr(events.content, 1, ${PREVIEW_CHARACTERS}), events.content) as content,
-      presence.observed_at_ms, ${isRefused(sql`presence.relay_id`, ref)} as is_refused
+      ${PREVIEW_COLUMN} as content, presence.observed_at_ms, ${isRefused(sql`presence.relay_id`, ref)} as is_refused
     from ${await sourceOf(db, page, author)} cross join event_ids on event_ids.ref = presence.event_ref
     where presence.relay_id = ${relay.relayId} and presence.present = 0 and events.author = ${author}
       and ${isOfKinds('presence.kind', page.kinds)} and ${isWithin('events.created_at', page)}
@@ -70,7 +69,7 @@ export async function readCandidatePage(db: ReadableDatabase, page: CandidatePag
     event: row.id,
     kind: row.kind,
     createdAt: row.created_at,
-    preview: previewOf(row.content),
+    preview: contentPreview(row.content),
     observedAt: Math.floor(row.observed_at_ms / 1000),
     refused: row.is_refused === 1,
   }));
@@ -112,10 +111,4 @@ function isAfter(after: CandidatePage['after']) {
   const { createdAt, id } = after;
   return sql`events.created_at <= ${createdAt}
     and (events.created_at < ${createdAt} or event_ids.id > ${Buffer.from(id, 'hex')})`;
-}
-
-/** Content that is kept as JSON comes whole. */
-function previewOf(content: string | Buffer): string {
-  if (typeof content === 'string') return content;
-  return [...(JSON.parse(content.toString('utf8')) as string)].slice(0, PREVIEW_CHARACTERS).join('');
 }

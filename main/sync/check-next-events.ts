@@ -44,11 +44,12 @@ interface CheckedEvent {
  * says about others is applied to those that are here, and kept for those that come later, so that the order does not
  * matter.
  *
+ * @param count how many events at most.
  * @returns the sequence number up to which events are checked now, or null when there was nothing left to check.
  */
-export async function checkNextEvents(db: WritableDatabase): Promise<number | null> {
+export async function checkNextEvents(db: WritableDatabase, count = EVENTS_PER_TRANSACTION): Promise<number | null> {
   return db.transaction().execute(async (trx) => {
-    const { events, last } = await readNextEvents(trx);
+    const { events, last } = await readNextEvents(trx, count);
     if (last === null) return null;
     await writeFacts(trx, events);
     const targets = await writeDeletedEvents(trx, events);
@@ -59,14 +60,17 @@ export async function checkNextEvents(db: WritableDatabase): Promise<number | nu
   });
 }
 
-async function readNextEvents(trx: Transaction<Tables>): Promise<{ events: CheckedEvent[]; last: number | null }> {
+async function readNextEvents(
+  trx: Transaction<Tables>,
+  count: number,
+): Promise<{ events: CheckedEvent[]; last: number | null }> {
   const rows = await trx
     .selectFrom('events')
     .innerJoin('authors', 'authors.id', 'events.author')
     .select(['ref', 'author', 'authors.pubkey', 'kind', 'created_at', 'tags', 'sequence'])
     .where('sequence', '>', (eb) => eb.selectFrom('eligibility_state').select('checked_up_to'))
     .orderBy('sequence')
-    .limit(EVENTS_PER_TRANSACTION)
+    .limit(count)
     .execute();
   const events: CheckedEvent[] = [];
   let last: number | null = null;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import { isAmong, isOfKinds, isRefused, isUnchecked, isWithin } from './candidate-conditions.ts';
 import type { CandidateSubject } from './candidate-subject.ts';
-import { byReason, type CopyCounts } from './copy-counts.ts';
+import { byReason, type CopyCounts, type KindCount } from './copy-counts.ts';
 
 interface Row {
   relay_id: number | null;
@@ -53,7 +53,7 @@ export async function countOneByOne(
       counts.refused.set(relay, (counts.refused.get(relay) ?? 0) + copies);
       continue;
     }
-    const kinds = counts.candidates.get(relay) ?? new Map();
+    const kinds = counts.candidates.get(relay) ?? new Map<number, KindCount>();
     counts.candidates.set(relay, kinds.set(kind, { count: copies, observedAtMs }));
   }
   const events = rows.filter((row) => row.relay_id === null);

@@ -60,6 +60,11 @@ export class SyncRig {
     return this.ended(await this.begin(args));
   }
 
+  /** Lets time pass, slowly, until a condition holds. */
+  async passUntil(condition: () => boolean): Promise<void> {
+    while (!condition()) await this.clock.pass(20);
+  }
+
   ended(run: number): Promise<RunSummary> {
     return this.fetching.ended(run);
   }

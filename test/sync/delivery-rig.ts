@@ -1,3 +1,7 @@
+import BetterSqlite3 from 'better-sqlite3';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type {
   Delivery,
   DeliveryHistory,
@@ -8,7 +12,7 @@ import type {
   SignedEvent,
   SyncReport,
 } from '../../preload/contract.ts';
-import type { Engine } from '../../main/engine.ts';
+import { createEngine, type Engine } from '../../main/engine.ts';
 import { FetchRig, START } from '../fetch/fetch-rig.ts';
 import { alice, buildHistory } from '../relays/event-builder.ts';
 import { ScriptedRelay, type ScriptedRelayOptions } from '../relays/scripted-relay.ts';
@@ -105,8 +109,55 @@ export class SyncRig {
     return (await this.engine.methods['candidates.tree']({ account: alice.pubkey })).total;
   }
 
+  /** What is being done with the only relay of a run. */
+  async relayState(run: number): Promise<string | null> {
+    const { runs } = await this.engine.topics.activity.snapshot({});
+    return runs.find((active) => active.run === run)?.relays[0]?.state ?? null;
+  }
+
+  /** Lets time pass, slowly, until a condition holds that has to be asked for. */
+  async until(condition: () => Promise<boolean>): Promise<void> {
+    while (!(await condition())) await this.clock.pass(20);
+  }
+
+  async import(events: readonly SignedEvent[]): Promise<void> {
+    await this.engine.importLines(events.map((event) => JSON.stringify(event)));
+  }
+
   async restart(): Promise<void> {
     await this.fetching.restart();
+  }
+
+  /** A second engine beside the first, as another process has it. */
+  openReader(): Promise<Engine> {
+    return createEngine({
+      dataDirectory: this.fetching.directory,
+      host: 'browser',
+      version: 'test',
+      mode: 'reader',
+      clock: this.clock,
+      verifierThreads: 1,
+    });
+  }
+
+  /** Goes on with a copy of the archive as it lies on disk now, as after a sudden end of the process. */
+  async copyAsAfterACrash(): Promise<void> {
+    const copy = mkdtempSync(join(tmpdir(), 'holdfast-crashed-'));
+    for (const name of ['holdfast.db', 'holdfast.db-wal']) {
+      cpSync(join(this.fetching.directory, name), join(copy, name));
+    }
+    await this.fetching.engine.close();
+    rmSync(this.fetching.directory, { recursive: true, force: true });
+    cpSync(copy, this.fetching.directory, { recursive: true });
+    rmSync(copy, { recursive: true, force: true });
+    await this.fetching.restart();
+  }
+
+  /** Leaves a run as a crash does: marked as active with nobody at work. */
+  async pretendRunIsActive(run: number): Promise<void> {
+    const database = new BetterSqlite3(join(this.fetching.directory, 'holdfast.db'));
+    database.prepare("update runs set status = 'active', finished_at = null where id = ?").run(run);
+    database.close();
   }
 
   async close(): Promise<void> {

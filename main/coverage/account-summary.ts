@@ -4,6 +4,7 @@ import { isSource, readAccountRelays, type Account } from '../accounts/account-s
 import { toNpub } from '../accounts/account-key.ts';
 import { summarizeArchive } from '../archive/event-reader.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
+import { WAS_ANSWERED } from './answered-query.ts';
 import { readFetchState } from './fetch-state.ts';
 import { historyOfAccount, historyOnRelay } from './history-state.ts';
 import { rangesWithLatestAttempt } from './range-history.ts';
@@ -47,13 +48,13 @@ export async function readAccountSummary(
   };
 }
 
-/** When a relay last answered, in whatever way, for a range of the account; Unix seconds. */
+/** When a relay last answered for a range of the account; Unix seconds. */
 async function lastChecked(db: ReadableDatabase, accountId: number): Promise<number | null> {
   const row = await db
     .selectFrom('attempts')
     .innerJoin('ranges', 'ranges.id', 'attempts.range_id')
     .select(
-      sql<number | null>`max((select completed_at_ms from queries where queries.attempt_id = attempts.id
+      sql<number | null>`max((select completed_at_ms from queries where queries.attempt_id = attempts.id and ${WAS_ANSWERED}
         order by queries.id desc limit 1))`.as('at_ms'),
     )
     .where('ranges.account_id', '=', accountId)

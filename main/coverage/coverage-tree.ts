@@ -7,6 +7,7 @@ import type {
   CoverageTree,
 } from '../../preload/contract.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
+import { WAS_ANSWERED } from './answered-query.ts';
 import { CLOSED_BY } from './closed-range.ts';
 import { readFetchState } from './fetch-state.ts';
 import { historyOnRelay } from './history-state.ts';
@@ -113,13 +114,14 @@ async function readRanges(
         )
         .whereRef('asking.range_id', '=', 'ranges.id')
         .as('query_count'),
-      // The last answer in the walk: a try that never reached the relay checked nothing.
+      // The last answer in the walk: a try that never reached the relay, failed or was cancelled checked nothing.
       eb
         .selectFrom('attempts as asked')
         .innerJoin('queries', 'queries.attempt_id', 'asked.id')
         .select('queries.completed_at_ms')
         .whereRef('asked.range_id', '=', 'ranges.id')
         .whereRef('asked.walk_id', '=', 'attempts.walk_id')
+        .where(WAS_ANSWERED)
         .orderBy('asked.id', 'desc')
         .orderBy('queries.id', 'desc')
         .limit(1)

@@ -45,3 +45,17 @@ test('an account is summed up over its sources of now', async () => {
     activeRun: 3,
   });
 });
+
+test('a query that was cancelled or failed has checked nothing', async () => {
+  const rig = await CoverageRig.open();
+  const run = await rig.run();
+  const range = await rig.range('write');
+  await rig.page(range, await rig.attempt(range, run), { completedAtMs: (START + 5) * 1000 }, COMPLETE);
+  for (const ending of ['cancelled', 'timeout', 'neg-err', 'closed'] as const) {
+    const newer = await rig.range('write', START - 10, START + 100);
+    await rig.page(newer, await rig.attempt(newer, run), { ending, completedAtMs: (START + 100) * 1000 }, PARTIAL);
+  }
+
+  expect(await readAccountSummary(rig.db, rig.account, null)).toMatchObject({ checkedAt: START + 5 });
+  expect((await rig.tree()).relays[0]?.ranges.map(({ checkedAt }) => checkedAt)).toEqual([START + 5, null]);
+});

@@ -40,11 +40,15 @@ export async function compareNewlyArchived(trx: Transaction<Tables>, refs: reado
     ${LATER_WINS}`.execute(trx);
 }
 
-/** The query of an inventory's walk that covered an event's second: the one that began nearest above it. */
+/**
+ * The query of an inventory's walk that covered an event's second: the one that began nearest above it, of several the
+ * last. In two steps, because SQLite would sort all that began above it for an order by two columns, which for a walk
+ * of many pages takes longer the further down the event lies.
+ */
 export function coveringQuery() {
-  return sql<number>`(select cover.id from queries as cover
-    where cover.walk_id = inventories.walk_id and cover.covered_until is not null
-      and cover.covered_until >= events.created_at
-      and (cover.covered_from is null or cover.covered_from <= events.created_at)
-    order by cover.covered_until, cover.id desc limit 1)`;
+  const covers = (query: string) => sql`${sql.ref(`${query}.walk_id`)} = inventories.walk_id
+    and (${sql.ref(`${query}.covered_from`)} is null or ${sql.ref(`${query}.covered_from`)} <= events.created_at)`;
+  return sql<number>`(select max(cover.id) from queries as cover
+    where ${covers('cover')} and cover.covered_until = (select nearest.covered_until from queries as nearest
+      where ${covers('nearest')} and nearest.covered_until >= events.created_at order by nearest.covered_until limit 1))`;
 }

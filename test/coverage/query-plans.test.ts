@@ -105,6 +105,17 @@ describe('what is read on every change goes through no large table', () => {
   });
 });
 
+test('which page of a walk covered an event is found without sorting the pages', async () => {
+  const { rig, plan } = await watch();
+
+  await withHistory(rig);
+
+  const covering = plan().filter((step) => /\b(cover|nearest)\b/.test(step));
+  expect(covering.length).toBeGreaterThan(0);
+  for (const step of covering) expect(step).toContain('USING INDEX queries_by_cover (walk_id=? AND covered_until');
+  expect(plan().filter((step) => step.includes('LAST TERM OF ORDER BY'))).toEqual([]);
+});
+
 describe('an export is read in the order of an index', () => {
   test.each<[string, ArchiveSelection, RegExp]>([
     ['of an account', { author: alice.pubkey }, /^SEARCH events USING INDEX events_by_author_and_time \(author=\?/],

@@ -1,12 +1,15 @@
 import { decode } from 'nostr-tools/nip19';
 
-export const accountTabs = ['overview', 'coverage', 'relays', 'runs'] as const;
+export const accountTabs = ['overview', 'coverage', 'sync', 'relays', 'runs'] as const;
 export type AccountTab = (typeof accountTabs)[number];
 
 /** A page of the interface; it is kept in the address so that Back, reload and links work. */
 export type Route =
   | { page: 'home' }
-  | { page: 'account'; account: string; tab: AccountTab }
+  /** `review`: on the Sync tab, what would be sent. */
+  | { page: 'account'; account: string; tab: AccountTab; review?: true }
+  /** What came of one sync, and what it does now. */
+  | { page: 'sync'; run: number }
   | { page: 'relays' }
   | { page: 'activity' }
   | { page: 'settings' }
@@ -17,10 +20,12 @@ const HEX_32 = /^[0-9a-f]{64}$/;
 
 /** The route of an address fragment such as `#/account/<key>/coverage`; whatever is unknown is home. */
 export function parseRoute(hash: string): Route {
-  const [page, first, second] = hash.replace(/^#?\/?/, '').split('/');
+  const [page, first, second, third] = hash.replace(/^#?\/?/, '').split('/');
   if (page === 'account' && first !== undefined && HEX_32.test(first)) {
-    return { page, account: first, tab: accountTabs.find((tab) => tab === second) ?? 'overview' };
+    const tab = accountTabs.find((each) => each === second) ?? 'overview';
+    return { page, account: first, tab, ...(tab === 'sync' && third === 'review' ? { review: true } : {}) };
   }
+  if (page === 'sync' && first !== undefined && /^[1-9]\d{0,14}$/.test(first)) return { page, run: Number(first) };
   if (page === 'event' && first === undefined) return { page, id: null };
   if (page === 'event' && first !== undefined && HEX_32.test(first)) return { page, id: first };
   if (page === 'relays' || page === 'activity' || page === 'settings') return { page };
@@ -33,7 +38,9 @@ export function formatRoute(route: Route): string {
     case 'home':
       return '#/';
     case 'account':
-      return `#/account/${route.account}/${route.tab}`;
+      return `#/account/${route.account}/${route.tab}${route.review === true ? '/review' : ''}`;
+    case 'sync':
+      return `#/sync/${String(route.run)}`;
     case 'event':
       return route.id === null ? '#/event' : `#/event/${route.id}`;
     case 'relays':

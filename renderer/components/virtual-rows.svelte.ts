@@ -12,7 +12,8 @@ import { untrack } from 'svelte';
 export interface VirtualRowsOptions {
   scroller(): HTMLElement | null;
   count(): number;
-  key(index: number): string;
+  /** What a row keeps when others come before it; without it that is its place, which costs nothing however long the list. */
+  key?(index: number): string;
   /** The height of a row before it was measured, in pixels. */
   estimate(index: number): number;
   /** A row that stays rendered when it is scrolled away, because it has the focus; -1 for none. */
@@ -23,8 +24,10 @@ export interface VirtualRowsOptions {
  * The rows as they are now, by key. Heights that are measured between a change of the rows and the next settings must
  * not mix keys of both, or two rows would share one.
  */
-function identities(options: VirtualRowsOptions): { count: number; getItemKey(index: number): string } {
-  const keys = Array.from({ length: options.count() }, (_, index) => options.key(index));
+function identities(options: VirtualRowsOptions): { count: number; getItemKey?(index: number): string } {
+  const { key } = options;
+  if (key === undefined) return { count: options.count() };
+  const keys = Array.from({ length: options.count() }, (_, index) => key(index));
   return { count: keys.length, getItemKey: (index) => keys[index] ?? String(index) };
 }
 

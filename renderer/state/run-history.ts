@@ -9,3 +9,13 @@ export function mergeRuns(current: readonly RunSummary[], earlier: readonly RunS
   for (const run of current) byId.set(run.id, run);
   return [...byId.values()].sort((left, right) => right.id - left.id);
 }
+
+/** The latest sync among runs, which come newest first. */
+export function latestSync(runs: readonly RunSummary[]): RunSummary | undefined {
+  return runs.find((run) => run.type === 'sync');
+}
+
+/** The run that Resume goes on with when it shall send nothing: of those that fetch and are unfinished, the oldest. */
+export function unfinishedFetch(runs: readonly RunSummary[]): RunSummary | undefined {
+  return runs.findLast((run) => run.type !== 'sync' && run.resumable);
+}

@@ -10,6 +10,7 @@ import type {
 import { Navigation } from '../app/navigation.svelte.ts';
 import { adviceFor } from '../text/sentences.ts';
 import { localTimes } from '../text/told-times.ts';
+import type { SyncSelection } from '../sync/selection.ts';
 import { asContractError, type Connection, type LinkState } from '../transport/connection.ts';
 import { Notices } from './notices.svelte.ts';
 import { follow, Snapshot } from './snapshot.svelte.ts';
@@ -40,6 +41,8 @@ export class Session {
   coverageFocus = $state.raw<CoverageFocus | null>(null);
   /** The run that the Runs page opens when it is shown next. */
   runFocus: number | null = null;
+  /** What is ticked on the Sync page of each account, by its key, so that it survives a look at another page. */
+  syncSelections = $state.raw<ReadonlyMap<string, SyncSelection>>(new Map());
 
   constructor(connection: Connection, view: Window) {
     this.api = connection.api;

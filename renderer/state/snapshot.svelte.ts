@@ -27,21 +27,21 @@ export function follow<T extends Topic>(
 }
 
 /**
- * Follows a topic for the life of the calling component. When the arguments change, the old snapshot is dropped at
- * once, so that the facts of one account are never shown under the name of another.
+ * Follows a topic for the life of the calling component; null as arguments follows nothing. When the arguments change,
+ * the old snapshot is dropped at once, so that the facts of one account are never shown under the name of another.
  */
 export function watch<T extends Topic>(
   api: HoldfastApi,
   topic: T,
-  args: () => Topics[T]['args'],
+  args: () => Topics[T]['args'] | null,
 ): Snapshot<Topics[T]['snapshot']> {
   const snapshot = new Snapshot<Topics[T]['snapshot']>();
   const key = $derived(JSON.stringify(args()));
   $effect(() => {
-    const current: Topics[T]['args'] = JSON.parse(key);
+    const current: Topics[T]['args'] | null = JSON.parse(key);
     snapshot.value = undefined;
     snapshot.error = null;
-    return follow(api, topic, current, snapshot);
+    return current === null ? undefined : follow(api, topic, current, snapshot);
   });
   return snapshot;
 }

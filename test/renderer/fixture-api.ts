@@ -4,15 +4,18 @@ import type {
   HoldfastApi,
   Method,
   Methods,
+  Narrowing,
   Settings,
   SignedEvent,
   Topic,
   Topics,
 } from '../../preload/contract.ts';
+import { candidateEvents, candidatesOf, previewOf } from './fixture-candidates.ts';
 import { copiesOf } from './fixture-copies.ts';
 import { attemptsOf, queriesOf } from './fixture-coverage.ts';
 import { whereabouts } from './fixture-event.ts';
 import { DAY, hex } from './fixture-parts.ts';
+import { RUNNING_SYNC } from './fixture-sync.ts';
 import { world, type FixtureOptions } from './fixture-world.ts';
 
 const fault = (code: ContractError['code'], message: string): ContractError => ({ code, message, details: null });
@@ -68,7 +71,7 @@ export function fixtureApi(options: FixtureOptions): HoldfastApi {
       throw fault('already-active', 'A run of alice is in progress already.');
     },
     'runs.cancel': () => ({ cancelled: true }),
-    'runs.list': () => [],
+    'runs.list': ({ account }) => data.runs.filter((run) => run.account === account),
     'coverage.attempts': ({ range: id }) => {
       const found = [...data.trees.values()]
         .flatMap((tree) => tree.relays.flatMap((each) => each.ranges))
@@ -85,6 +88,23 @@ export function fixtureApi(options: FixtureOptions): HoldfastApi {
     'events.find': ({ id }) => whereabouts(id, event, options.now),
     'coverage.copies': ({ account }) => copiesOf(treeOf(account), options.now).copies,
     'coverage.timeline': ({ account }) => copiesOf(treeOf(account), options.now).timeline,
+    'candidates.tree': ({ account, ...narrowing }) => candidatesOf(account, narrowing, options.now),
+    'candidates.events': ({ account, relay, after, limit = 100 }) => {
+      const [found] = candidatesOf(account, { relays: [relay] }, options.now).relays;
+      return found === undefined ? [] : candidateEvents(found, after, limit, options.now);
+    },
+    'sync.preview': ({ account, includeRefused = false, ...narrowing }) => {
+      const preview = previewOf(candidatesOf(account, narrowing, options.now), includeRefused, options.now);
+      if (preview.total > 0) return preview;
+      throw fault('nothing-to-do', 'Nothing is missing on the chosen relays, so there is nothing to send.');
+    },
+    'sync.start': () => ({ run: RUNNING_SYNC, copies: 317 }),
+    'sync.retryRefused': ({ run }) => ({ run }),
+    'sync.reverify': ({ run }) => ({ run }),
+    'sync.report': ({ run }) => data.syncs.report(run, data.alice),
+    'sync.deliveries': (args) => data.syncs.page(args),
+    'sync.delivery': ({ delivery }) => data.syncs.history(delivery),
+    'sync.export': ({ run, format }) => ({ text: data.syncs.exported(run, format) }),
     'archive.import': ({ lines }) => {
       const read = lines.split('\n').filter((line) => line.trim() !== '').length;
       return {
@@ -123,6 +143,9 @@ export function fixtureApi(options: FixtureOptions): HoldfastApi {
       onSnapshot: (snapshot: Topics[T]['snapshot']) => void,
     ) {
       const account = 'account' in args ? args.account : undefined;
+      const sync = 'run' in args ? args.run : 0;
+      const narrowing: Narrowing =
+        'relays' in args || 'kinds' in args || 'since' in args || 'until' in args ? args : {};
       const snapshots: { [Name in Topic]: () => Topics[Name]['snapshot'] } = {
         accounts: () => data.accounts,
         activity: () => data.activity,
@@ -130,6 +153,8 @@ export function fixtureApi(options: FixtureOptions): HoldfastApi {
         copies: () => copiesOf(treeOf(account ?? ''), options.now).copies,
         timeline: () => copiesOf(treeOf(account ?? ''), options.now).timeline,
         runs: () => data.runs.filter((run) => run.account === account),
+        candidates: () => candidatesOf(account ?? '', narrowing, options.now),
+        sync: () => data.syncs.report(sync, data.alice),
         relays: () => data.health,
         settings: () => settings,
       };

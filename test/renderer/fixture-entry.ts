@@ -2,13 +2,15 @@ import { startInterface } from '../../renderer/app/start.ts';
 import { fixtureApi } from './fixture-api.ts';
 
 const parameters = new URLSearchParams(window.location.search);
+const scene = parameters.get('scene');
 const theme = parameters.get('theme');
 
 startInterface(
   {
     api: fixtureApi({
       now: Math.floor(Date.now() / 1000),
-      scene: parameters.get('scene') === 'empty' ? 'empty' : 'rich',
+      scene: scene === 'empty' || scene === 'syncing' || scene === 'idle' ? scene : 'rich',
+      deliveries: Number(parameters.get('deliveries') ?? 2617),
       theme: theme === 'light' || theme === 'dark' ? theme : 'system',
     }),
     onLink(listener) {

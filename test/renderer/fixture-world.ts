@@ -9,6 +9,7 @@ import type {
 } from '../../preload/contract.ts';
 import { aliceRelays, manyRelays, oneCompleteRelay } from './fixture-coverage.ts';
 import { DAY, hex, relay } from './fixture-parts.ts';
+import { ENDED_SYNC, FixtureDeliveries, RUNNING_SYNC } from './fixture-sync.ts';
 
 /**
  * An engine that exists on paper only: every state that the interface must show well, without a relay or a disk.
@@ -17,7 +18,10 @@ import { DAY, hex, relay } from './fixture-parts.ts';
 export interface FixtureOptions {
   /** Seconds that count as now. */
   now: number;
-  scene: 'rich' | 'empty';
+  /** `syncing`: a sync of the first account goes on; `idle`: nothing does. */
+  scene: 'rich' | 'empty' | 'syncing' | 'idle';
+  /** Deliveries of the sync that has ended. */
+  deliveries?: number;
   theme: Settings['theme'];
 }
 
@@ -99,7 +103,7 @@ export function world(options: FixtureOptions) {
       history: 'partial',
       unfinishedRanges: 3,
       checkedAt: now - 240,
-      activeRun: 31,
+      activeRun: options.scene === 'idle' ? null : options.scene === 'syncing' ? RUNNING_SYNC : 31,
     }),
     accountSummary(bob, 'bob', {
       relays: [relay('wss://relay-a.example', 'rw'), relay('wss://relay-b.example', 'rw')],
@@ -137,6 +141,7 @@ export function world(options: FixtureOptions) {
     newlyArchived: 31,
     resumable: false,
     warnings: [],
+    deliveries: null,
     relays: (trees.get(alice)?.relays ?? []).slice(0, 4).map((each) => ({
       url: each.url,
       range: each.ranges[0]?.id ?? 0,
@@ -179,6 +184,10 @@ export function world(options: FixtureOptions) {
     run(28, { status: 'cancelled', type: 'refetch' }),
     ...Array.from({ length: 22 }, (_, index) => run(27 - index, {})),
   ];
+  const syncs = new FixtureDeliveries(options.deliveries ?? 2617, now);
+  const ended = syncs.summary(ENDED_SYNC, alice);
+  runs.unshift(ended);
+  if (options.scene === 'syncing') runs.splice(0, 2, syncs.summary(RUNNING_SYNC, alice), ended);
   const activity: ActivitySnapshot = {
     now,
     runs: [
@@ -190,6 +199,7 @@ export function world(options: FixtureOptions) {
         found: 1842,
         newlyArchived: 1204,
         rate: 412.4,
+        deliveries: null,
         relays: [
           {
             url: 'wss://busy.example',
@@ -204,6 +214,7 @@ export function world(options: FixtureOptions) {
             until: now - 240,
             waitingUntil: null,
             reason: null,
+            deliveries: null,
           },
           {
             url: 'wss://relay-a.example',
@@ -218,6 +229,7 @@ export function world(options: FixtureOptions) {
             until: now - 240,
             waitingUntil: null,
             reason: null,
+            deliveries: null,
           },
           {
             url: 'wss://relay-b.example',
@@ -232,6 +244,7 @@ export function world(options: FixtureOptions) {
             until: now - 240,
             waitingUntil: now + 41,
             reason: 'rate limited',
+            deliveries: null,
           },
           {
             url: 'ws://localhost:7777',
@@ -246,6 +259,7 @@ export function world(options: FixtureOptions) {
             until: now - 240,
             waitingUntil: null,
             reason: null,
+            deliveries: null,
           },
           {
             url: 'wss://dead.example',
@@ -260,12 +274,15 @@ export function world(options: FixtureOptions) {
             until: now - 240,
             waitingUntil: null,
             reason: 'The name dead.example does not resolve.',
+            deliveries: null,
           },
         ],
       },
     ],
-    recent: runs.slice(1, 5),
+    recent: [...runs.filter(({ status }) => status !== 'active')].slice(0, 5),
   };
+  if (options.scene === 'syncing') activity.runs = [syncs.progress(alice)];
+  if (options.scene === 'idle') activity.runs = [];
   const health: RelayHealth[] = [
     { state: 'healthy' as const, connected: true, software: 'strfry 1.1.0', lastFailure: null },
     {
@@ -318,6 +335,6 @@ export function world(options: FixtureOptions) {
     },
   ];
   return options.scene === 'empty'
-    ? { alice, trees, accounts: [], runs: [], activity: { now, runs: [], recent: [] }, health: [], lists: [] }
-    : { alice, trees, accounts, runs, activity, health, lists };
+    ? { alice, trees, syncs, accounts: [], runs: [], activity: { now, runs: [], recent: [] }, health: [], lists: [] }
+    : { alice, trees, syncs, accounts, runs, activity, health, lists };
 }

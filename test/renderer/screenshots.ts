@@ -176,6 +176,103 @@ const shots = (alice: string, bob: string, carol: string, dora: string): Shot[] 
       await page.keyboard.type('ali');
     },
   },
+  { name: 'sync', hash: `#/account/${alice}/sync` },
+  {
+    name: 'sync-narrowed',
+    hash: `#/account/${alice}/sync`,
+    query: 'scene=idle',
+    async act(page) {
+      await page.getByRole('treeitem', { name: /relay-b/ }).click();
+      await page.getByRole('treeitem', { name: /relay-a/ }).press('Space');
+      await page
+        .getByRole('treeitem', { name: /Reaction 7/ })
+        .first()
+        .press('Space');
+      await page.getByLabel('Created from').fill('2025-02-01');
+      await page.getByLabel('Include them').check();
+      await page
+        .getByRole('treeitem', { name: /Repost/ })
+        .first()
+        .focus();
+    },
+  },
+  {
+    name: 'sync-bad-days',
+    hash: `#/account/${alice}/sync`,
+    async act(page) {
+      await page.getByLabel('Created from').fill('2025-02-01');
+      await page.getByLabel('to', { exact: true }).fill('2024-02-01');
+    },
+  },
+  {
+    name: 'sync-unticked',
+    hash: `#/account/${alice}/sync`,
+    query: 'scene=idle',
+    async act(page) {
+      await page.getByRole('treeitem', { name: /All relays/ }).press('Space');
+    },
+  },
+  { name: 'sync-nothing', hash: `#/account/${dora}/sync` },
+  { name: 'sync-new', hash: `#/account/${bob}/sync` },
+  {
+    name: 'sync-many',
+    hash: `#/account/${carol}/sync`,
+    async act(page) {
+      await page.getByRole('treeitem', { name: /relay-02/ }).click();
+    },
+  },
+  { name: 'review', hash: `#/account/${alice}/sync/review` },
+  {
+    name: 'review-warnings',
+    hash: `#/account/${alice}/sync`,
+    query: 'scene=idle',
+    async act(page) {
+      await page.getByLabel('Include them').check();
+      await page.getByRole('button', { name: /^Review/ }).click();
+      await page.getByRole('button', { name: 'relay-b.example' }).click();
+    },
+  },
+  { name: 'review-many', hash: `#/account/${carol}/sync/review` },
+  { name: 'review-nothing', hash: `#/account/${dora}/sync/review` },
+  { name: 'sync-running', hash: '#/sync/41', query: 'scene=syncing' },
+  { name: 'sync-running-tab', hash: `#/account/${alice}/sync`, query: 'scene=syncing' },
+  { name: 'sync-running-activity', hash: '#/activity', query: 'scene=syncing' },
+  { name: 'sync-results', hash: '#/sync/40', query: 'scene=idle' },
+  {
+    name: 'sync-results-filtered',
+    hash: '#/sync/40',
+    query: 'scene=idle&deliveries=20000',
+    async act(page) {
+      await page.getByRole('button', { name: /^Rejected/ }).click();
+      await page.getByRole('button', { name: /^Unverified/ }).click();
+      await page.waitForTimeout(150);
+      await page.getByRole('grid').getByRole('row').nth(3).click();
+    },
+  },
+  {
+    name: 'sync-results-deep',
+    hash: '#/sync/40',
+    query: 'scene=idle&deliveries=20000',
+    async act(page) {
+      await page.getByRole('grid').evaluate((list) => list.scrollTo(0, 320_000));
+      await page.waitForTimeout(200);
+    },
+  },
+  {
+    name: 'sync-reverify',
+    hash: '#/sync/40',
+    query: 'scene=idle',
+    async act(page) {
+      await page.getByRole('button', { name: 'Re-verify…' }).click();
+    },
+  },
+  {
+    name: 'sync-run-row',
+    hash: `#/account/${alice}/runs`,
+    async act(page) {
+      await page.getByRole('button', { name: /Sync 40/ }).click();
+    },
+  },
   { name: 'lost', hash: `#/account/${alice}/overview`, query: 'link=lost' },
 ];
 
@@ -214,6 +311,8 @@ try {
     for (const [width, height] of [
       [1280, 800],
       [900, 700],
+      // What 1280 × 800 leaves at 200 % zoom.
+      [640, 400],
     ] as const) {
       const context = await browser.newContext({
         viewport: { width, height },

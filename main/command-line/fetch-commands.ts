@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
-import type { RunSummary, StrategyChoice } from '../../preload/contract.ts';
+import type { StrategyChoice } from '../../preload/contract.ts';
 import { Fault } from '../platform/fault.ts';
-import { accountNames, parseKey, unknownAccount } from './account-lookup.ts';
+import { parseKey, unknownAccount } from './account-lookup.ts';
 import { collectRelay, parseLimit, parseNumber, parseStrategy } from './argument-parsers.ts';
 import { EXIT, exitCodeOfRuns } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
-import { formatQuantity } from './plain-text.ts';
-import { showProgress } from './run-progress.ts';
-import { runDocument, runReportLines } from './run-report.ts';
+import { followRuns, printReports, runDocuments } from './follow-runs.ts';
+import { runDocument } from './run-report.ts';
 import { withSession } from './session.ts';
 import type { Invocation, RunCommand, Session } from './session.ts';
 
@@ -85,7 +84,7 @@ async function resume(call: Invocation, run: number | undefined): Promise<ExitCo
     const runs = await startResuming(session, run);
     if (runs.length === 0) return reportNothingToResume(call);
     const ended = await followRuns(call, session, runs);
-    if (call.json) await call.out.document({ runs: ended.map(runDocument) });
+    if (call.json) await call.out.document({ runs: await runDocuments(session, ended) });
     else await printReports(call, session, ended);
     return exitCodeOfRuns(ended);
   });
@@ -111,40 +110,4 @@ async function followOneRun(call: Invocation, session: Session, run: number): Pr
   if (!call.json) await printReports(call, session, ended);
   else for (const summary of ended) await call.out.document(runDocument(summary));
   return exitCodeOfRuns(ended);
-}
-
-/** Waits until the runs have ended; an interrupt cancels them, and they end early. */
-async function followRuns(call: Invocation, session: Session, runs: readonly number[]): Promise<RunSummary[]> {
-  const { signal } = call.interruption;
-  const { engine } = session;
-  const cancel = (): void => {
-    for (const run of runs) {
-      // One that has just ended by itself needs no cancelling.
-      engine.methods['runs.cancel']({ run }).catch(() => undefined);
-    }
-  };
-  signal.addEventListener('abort', cancel, { once: true });
-  if (signal.aborted) cancel();
-  const endProgress = showProgress(call, session, runs);
-  try {
-    return await Promise.all(runs.map((run) => engine.runEnded(run)));
-  } finally {
-    endProgress();
-    signal.removeEventListener('abort', cancel);
-  }
-}
-
-async function printReports(call: Invocation, session: Session, runs: readonly RunSummary[]): Promise<void> {
-  // The runs may have ended by an interrupt, which must not keep their report from being printed.
-  const names = await accountNames((args) => session.engine.methods['accounts.list'](args));
-  for (const run of runs) {
-    for (const warning of run.warnings) call.messages.note(warning);
-    await call.out.lines(runReportLines(run, names(run.account)));
-  }
-  const resumable = runs.filter((run) => run.resumable).length;
-  if (resumable > 0) {
-    // First how it ended, then what can be done about it.
-    await call.out.flush();
-    call.messages.note(`${formatQuantity(resumable, 'run')} can be resumed with: holdfast resume`);
-  }
 }

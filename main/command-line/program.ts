@@ -14,6 +14,7 @@ import { Output } from './output.ts';
 import { addRunCommands } from './run-commands.ts';
 import { addServeCommands } from './serve-commands.ts';
 import type { Invocation, RunCommand } from './session.ts';
+import { addSyncCommand } from './sync-command.ts';
 
 /**
  * The whole command line: understands `argv` (what follows the program's name), does it, and resolves to the exit code
@@ -81,6 +82,7 @@ function createProgram(version: string, help: string[], run: RunCommand): Comman
         '  holdfast account add npub1…     look up where it writes\n' +
         '  holdfast fetch npub1…           fetch its history\n' +
         '  holdfast coverage npub1…        what each relay was seen to hold\n' +
+        '  holdfast sync npub1…            send each write relay what it lacks\n' +
         '  holdfast serve                  the same in a browser\n' +
         '  holdfast demo                   try it with sample relays first\n\n' +
         'Exit codes: 0 complete, 1 failed, 2 wrong usage, 3 stopped early and can be resumed.',
@@ -89,6 +91,7 @@ function createProgram(version: string, help: string[], run: RunCommand): Comman
   addFetchCommands(program, run);
   addRunCommands(program, run);
   addCoverageCommand(program, run);
+  addSyncCommand(program, run);
   addArchiveCommands(program, run);
   addServeCommands(program, run);
   return program;

@@ -16,7 +16,7 @@ const RUNS_AT_A_TIME = 200;
 export function addRunCommands(program: Command, run: RunCommand): void {
   program
     .command('runs')
-    .description('list what was fetched when, newest first')
+    .description('list what was fetched and sent when, newest first')
     .argument('[key]', 'only runs of this account: npub, nprofile or 64 hexadecimal characters')
     .action((key: string | undefined) => run((call) => listRuns(call, key === undefined ? undefined : parseKey(key))));
 

@@ -2,6 +2,7 @@ import type { RelayProgress, RunProgress } from '../../preload/contract.ts';
 import { nowSeconds } from '../platform/clock.ts';
 import { formatCount, formatDuration, formatQuantity, formatTime, singleLine } from './plain-text.ts';
 import type { Invocation, Session } from './session.ts';
+import { verifiedOf } from './sync-report.ts';
 import { alignedLines } from './text-table.ts';
 
 /** Between two updates for a script or a terminal: at most four a second. */
@@ -68,8 +69,9 @@ export function showProgress(invocation: Invocation, session: Session, runs: rea
 }
 
 function progressEvent(run: RunProgress): Record<string, unknown> {
-  const { relays, found, newlyArchived, rate, account } = run;
-  return { type: 'progress', run: run.run, account, found, newlyArchived, rate, relays };
+  const { relays, found, newlyArchived, rate, account, deliveries } = run;
+  const totals = deliveries === null ? {} : { deliveries };
+  return { type: 'progress', run: run.run, account, found, newlyArchived, rate, ...totals, relays };
 }
 
 function progressLines(runs: readonly RunProgress[], now: number): string[] {
@@ -95,6 +97,18 @@ function relayCells(relay: RelayProgress, now: number): string[] {
   if (relay.reachedSecond !== null) remarks.push(`reached ${formatTime(relay.reachedSecond)}`);
   const waiting = waitingRemark(relay, now);
   if (waiting !== null) remarks.push(waiting);
+  if (relay.deliveries !== null) {
+    const { pending, rejected, unverified } = relay.deliveries;
+    return [
+      singleLine(relay.url),
+      relay.state,
+      `${verifiedOf(relay.deliveries)} verified`,
+      pending > 0 ? `${formatCount(pending)} to send` : '',
+      rejected + unverified > 0 ? `${formatCount(rejected)} rejected, ${formatCount(unverified)} unverified` : '',
+      `${formatCount(Math.round(relay.rate))}/s`,
+      remarks.join(', '),
+    ];
+  }
   return [
     singleLine(relay.url),
     relay.state,
@@ -107,7 +121,9 @@ function relayCells(relay: RelayProgress, now: number): string[] {
 }
 
 /** “waits 4 s before connecting again”, “waits 4 s: rate limited by the relay”, or the bare reason. */
-function waitingRemark({ waitingUntil, reason }: RelayProgress, now: number): string | null {
+function waitingRemark({ waitingUntil, reason, state }: RelayProgress, now: number): string | null {
+  // The usual interval between two events is part of sending them.
+  if (state === 'sending' || state === 'reading-back') return null;
   const why = reason === null ? null : singleLine(reason);
   if (waitingUntil === null || waitingUntil <= now) return why;
   const waits = `waits ${formatDuration(waitingUntil - now)}`;

@@ -1,5 +1,6 @@
 import type { RunSummary } from '../../preload/contract.ts';
 import { formatCellTime, formatCount, formatDuration, formatQuantity, singleLine } from './plain-text.ts';
+import { verifiedOf } from './sync-report.ts';
 import { tableLines } from './text-table.ts';
 
 /** A run as the scripts of the command line get it; times in Unix seconds, `since: null` is Beginning. */
@@ -18,6 +19,7 @@ export function runDocument(run: RunSummary): Record<string, unknown> {
     newlyArchived: run.newlyArchived,
     resumable: run.resumable,
     warnings: run.warnings,
+    ...(run.deliveries === null ? {} : { totals: run.deliveries }),
     relays: run.relays.map((relay) => ({
       url: relay.url,
       range: relay.range,
@@ -86,6 +88,7 @@ export function runTableLines(runs: readonly RunSummary[], accountName: (pubkey:
       { title: 'copies found', align: 'right' },
       { title: 'new', align: 'right' },
       { title: 'relays', align: 'right' },
+      { title: 'verified', align: 'right' },
     ],
     runs.map((run) => [
       String(run.id),
@@ -94,9 +97,10 @@ export function runTableLines(runs: readonly RunSummary[], accountName: (pubkey:
       run.resumable ? `${run.status}, resumable` : run.status,
       formatCellTime(run.startedAt),
       run.finishedAt === null ? '' : formatDuration(run.finishedAt - run.startedAt),
-      formatCount(run.found),
-      formatCount(run.newlyArchived),
-      formatCount(new Set(run.relays.map((relay) => relay.url)).size),
+      run.deliveries === null ? formatCount(run.found) : '',
+      run.deliveries === null ? formatCount(run.newlyArchived) : '',
+      run.deliveries === null ? formatCount(new Set(run.relays.map((relay) => relay.url)).size) : '',
+      run.deliveries === null ? '' : verifiedOf(run.deliveries),
     ]),
   );
 }

@@ -1,0 +1,96 @@
+import type { Command } from 'commander';
+import type { Narrowing } from '../../preload/contract.ts';
+import { Fault } from '../platform/fault.ts';
+import { noDeliveries } from '../coverage/delivery-totals.ts';
+import { sayNothingToSend } from '../sync/nothing-to-send.ts';
+import { accountName, findAccount, parseKey, unknownAccount } from './account-lookup.ts';
+import { collectKind, collectRelay, parseSince, parseUntil } from './argument-parsers.ts';
+import { EXIT, exitCodeOfRuns } from './exit-codes.ts';
+import type { ExitCode } from './exit-codes.ts';
+import { followRuns, printReports } from './follow-runs.ts';
+import { withSession } from './session.ts';
+import type { Invocation, RunCommand, Session } from './session.ts';
+import { previewLines, syncDocument } from './sync-report.ts';
+
+interface SyncOptions {
+  relay?: string[];
+  kind?: number[];
+  since?: number;
+  until?: number;
+  retryRefused?: boolean;
+  dryRun?: boolean;
+}
+
+/** Adds `sync` to the program. */
+export function addSyncCommand(program: Command, run: RunCommand): void {
+  program
+    .command('sync')
+    .description('send the copies that write relays were confirmed to lack, and read each of them back')
+    .argument('<key>', 'the account: npub, nprofile or 64 hexadecimal characters')
+    .option('--relay <url>', 'only to this write relay (repeatable)', collectRelay)
+    .option('--kind <n>', 'only events of this kind (repeatable)', collectKind)
+    .option('--since <time>', 'only events from this time on: Unix seconds or a date', parseSince)
+    .option('--until <time>', 'only events up to this time: Unix seconds or a date', parseUntil)
+    .option('--retry-refused', 'also what a relay refused for a lasting reason before')
+    .option('--dry-run', 'only say what would be sent where')
+    .addHelpText(
+      'after',
+      '\nOnly events that a completed comparison did not find on a relay are sent, as they were signed. An event counts as\n' +
+        'verified when the relay returned it. Ctrl-C stops cleanly: “holdfast resume” goes on where it stopped, and sends\n' +
+        'nothing again that was verified.\n\n' +
+        'Exit code: 0 all verified, 1 failed, 2 wrong usage, 3 not all verified.',
+    )
+    .action((key: string, options: SyncOptions) => run((call) => sync(call, parseKey(key), options)));
+}
+
+async function sync(call: Invocation, account: string, options: SyncOptions): Promise<ExitCode> {
+  const whenEmpty = (): never => {
+    throw unknownAccount(account);
+  };
+  const narrowing: Narrowing = {
+    ...(options.relay === undefined ? {} : { relays: options.relay }),
+    ...(options.kind === undefined ? {} : { kinds: options.kind }),
+    ...(options.since === undefined ? {} : { since: options.since }),
+    ...(options.until === undefined ? {} : { until: options.until }),
+  };
+  const args = { account, ...narrowing, ...(options.retryRefused === true ? { includeRefused: true } : {}) };
+  if (options.dryRun === true) {
+    return withSession(call, 'read', whenEmpty, (session) => preview(call, session, args));
+  }
+  return withSession(call, 'change', whenEmpty, async (session) => {
+    let run: number;
+    try {
+      ({ run } = await session.call('sync.start', args));
+    } catch (error) {
+      return sayNothingMissing(call, error);
+    }
+    const ended = await followRuns(call, session, [run]);
+    if (call.json) await call.out.document(await syncDocument(session, run));
+    else await printReports(call, session, ended);
+    return exitCodeOfRuns(ended);
+  });
+}
+
+type SyncArguments = { account: string; includeRefused?: boolean } & Narrowing;
+
+async function preview(call: Invocation, session: Session, args: SyncArguments): Promise<ExitCode> {
+  const account = await findAccount(session, args.account);
+  const result = await session.call('sync.preview', args);
+  if (result.total === 0 && !call.json) {
+    const { includeRefused: _, account: pubkey, ...narrowing } = args;
+    const tree = await session.call('candidates.tree', { account: pubkey, ...narrowing });
+    const whole = await session.call('candidates.tree', { account: pubkey });
+    return sayNothingMissing(call, sayNothingToSend(tree, narrowing, whole));
+  }
+  if (call.json) await call.out.document(result);
+  else await call.out.lines(previewLines(result, accountName(account)));
+  return EXIT.complete;
+}
+
+/** That nothing is missing at all is what a sync is for; that only the narrowing selects nothing is a mistake. */
+async function sayNothingMissing(call: Invocation, error: unknown): Promise<ExitCode> {
+  if (!(error instanceof Fault) || error.code !== 'nothing-to-do' || error.details?.['missing'] !== 0) throw error;
+  if (call.json) await call.out.document({ run: null, totals: noDeliveries(), deliveries: [] });
+  else await call.out.lines([error.message]);
+  return EXIT.complete;
+}

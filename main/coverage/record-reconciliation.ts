@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { sql, type Transaction } from 'kysely';
 import type { QueryEnding } from '../../preload/contract.ts';
 import { internEventIds } from '../archive/event-store.ts';
@@ -31,6 +32,9 @@ export interface ReconciliationRecord {
   checkpoint: string;
 }
 
+/** IDs written in one go: a few milliseconds. A session may name a whole history. */
+const IDS_PER_SLICE = 500;
+
 /** What a session established. */
 export interface RecordedReconciliation {
   /** Events of the scope that both sides had. */
@@ -50,31 +54,30 @@ export async function recordReconciliation(
   return db.transaction().execute(async (trx) => {
     const completed = record.ending === 'neg-complete';
     const completedAtMs = Math.max(record.sentAtMs, record.completedAtMs);
-    const ids = await internEventIds(trx, record.remoteOnly);
-    const named = await maybeOurs(trx, record.range.accountId, [...ids.values()]);
-    const lacking = completed ? await internEventIds(trx, record.localOnly) : new Map<string, number>();
+    const ids = await internInSlices(trx, record.remoteOnly);
+    const lacking = completed ? await internInSlices(trx, record.localOnly) : [];
     const queryId = await insertQuery(trx, record, completedAtMs, completed);
-    const fresh = await addNamed(trx, record, queryId, completedAtMs, named);
-    await addLacking(trx, record.attempt.walkId, queryId, [...lacking.values()]);
-    const common = completed ? await observeCommon(trx, record, queryId, completedAtMs, [...lacking.values()]) : 0;
+    const named = await addNamed(trx, record, queryId, completedAtMs, ids);
+    for await (const refs of slicesOf(lacking)) await addLacking(trx, record.attempt.walkId, queryId, refs);
+    const common = completed ? await observeCommon(trx, record, queryId, completedAtMs, new Set(lacking)) : 0;
     await trx
       .updateTable('queries')
-      .set({ valid: named.length + common, unique_count: fresh.total + common })
+      .set({ valid: named.valid + common, unique_count: named.unique + common })
       .where('id', '=', queryId)
       .execute();
     await trx
       .updateTable('attempts')
       .set((eb) => ({
         pages: eb('pages', '+', 1),
-        found: eb('found', '+', fresh.total + common),
-        fetched: eb('fetched', '+', fresh.withBody + common),
+        found: eb('found', '+', named.unique + common),
+        fetched: eb('fetched', '+', named.withBody + common),
         received: eb('received', '+', record.received),
-        invalid: eb('invalid', '+', record.remoteOnly.length - named.length),
+        invalid: eb('invalid', '+', record.remoteOnly.length - named.valid),
         checkpoint: record.checkpoint,
       }))
       .where('id', '=', record.attempt.id)
       .execute();
-    return { common, withoutBody: fresh.total - fresh.withBody };
+    return { common, withoutBody: named.unique - named.withBody };
   });
 }
 
@@ -121,21 +124,50 @@ async function insertQuery(
   return id;
 }
 
-/** Positive evidence for named IDs; those that the walk had found already are not counted again. */
+/** Cuts a list so that the main loop goes on in between; all within one transaction, so it is seen whole or not at all. */
+async function* slicesOf<T>(list: readonly T[]): AsyncGenerator<readonly T[]> {
+  for (let start = 0; start < list.length; start += IDS_PER_SLICE) {
+    yield list.slice(start, start + IDS_PER_SLICE);
+    await setImmediate();
+  }
+}
+
+/** The numbers of event IDs (64 hex characters), each once. */
+async function internInSlices(trx: Transaction<Tables>, ids: readonly string[]): Promise<number[]> {
+  const refs = new Set<number>();
+  for await (const slice of slicesOf(ids)) {
+    for (const ref of (await internEventIds(trx, slice)).values()) refs.add(ref);
+  }
+  return [...refs];
+}
+
+/**
+ * Positive evidence for named IDs.
+ *
+ * @returns how many may be the account's; how many of them the walk had not found before, which alone are counted; and
+ * how many of those have a body.
+ */
 async function addNamed(
   trx: Transaction<Tables>,
   record: ReconciliationRecord,
   queryId: number,
   observedAtMs: number,
-  refs: readonly number[],
-): Promise<{ total: number; withBody: number }> {
+  ids: readonly number[],
+): Promise<{ valid: number; unique: number; withBody: number }> {
   const { range, attempt } = record;
-  const fresh = await newToWalk(trx, range, attempt, refs);
-  await addSightings(trx, { range, attempt, queryId, observedAtMs, refs });
-  const { rows } = await sql<{ kind: number; found: number }>`select kind, count(*) as found from events
-    where ref in (select value from json_each(${JSON.stringify(fresh)})) group by kind`.execute(trx);
-  await addKinds(trx, attempt.walkId, rows);
-  return { total: fresh.length, withBody: rows.reduce((sum, row) => sum + row.found, 0) };
+  const counts = { valid: 0, unique: 0, withBody: 0 };
+  for await (const slice of slicesOf(ids)) {
+    const refs = await maybeOurs(trx, range.accountId, slice);
+    const fresh = await newToWalk(trx, range, attempt, refs);
+    await addSightings(trx, { range, attempt, queryId, observedAtMs, refs });
+    const { rows } = await sql<{ kind: number; found: number }>`select kind, count(*) as found from events
+      where ref in (select value from json_each(${JSON.stringify(fresh)})) group by kind`.execute(trx);
+    await addKinds(trx, attempt.walkId, rows);
+    counts.valid += refs.length;
+    counts.unique += fresh.length;
+    counts.withBody += rows.reduce((sum, row) => sum + row.found, 0);
+  }
+  return counts;
 }
 
 /** Said only of events that no query of the walk returned or named: those it found stay found. */
@@ -160,7 +192,7 @@ async function observeCommon(
   record: ReconciliationRecord,
   queryId: number,
   completedAtMs: number,
-  lacking: readonly number[],
+  lacking: ReadonlySet<number>,
 ): Promise<number> {
   const { range, attempt } = record;
   const kinds = new Map<number, number>();
@@ -179,8 +211,7 @@ async function observeCommon(
       select ${range.relayId}, events.ref, 1, ${completedAtMs}, ${queryId}, events.kind
       from events where ${inCommon} ${LATER_WINS}`.execute(trx);
     if (known.rows.length > 0) {
-      const missing = new Set(lacking);
-      const refs = known.rows.map(({ ref }) => ref).filter((ref) => !missing.has(ref));
+      const refs = known.rows.map(({ ref }) => ref).filter((ref) => !lacking.has(ref));
       await addSightings(trx, { range, attempt, queryId, observedAtMs: completedAtMs, refs });
     }
   }

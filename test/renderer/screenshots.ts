@@ -3,14 +3,12 @@
  * [NAME…]`. Needs Chromium at CHROMIUM or /usr/bin/chromium. Also prints what the page complained about, such as
  * violations of the content security policy.
  */
-import { mkdtemp, mkdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { svelte } from '@sveltejs/vite-plugin-svelte';
-import { chromium, type Page } from 'playwright-core';
-import { build, preview } from 'vite';
+import type { Page } from 'playwright-core';
 import { NAMED_ONLY } from './fixture-event.ts';
 import { hex } from './fixture-parts.ts';
+import { serveFixture } from './serve-fixture.ts';
 
 const directory = resolve(process.argv[2] ?? 'screenshots');
 const wanted = process.argv.slice(3);
@@ -276,36 +274,8 @@ const shots = (alice: string, bob: string, carol: string, dora: string): Shot[] 
   { name: 'lost', hash: `#/account/${alice}/overview`, query: 'link=lost' },
 ];
 
-const built = await mkdtemp(join(tmpdir(), 'holdfast-interface-'));
 await mkdir(directory, { recursive: true });
-await build({
-  root: import.meta.dirname,
-  configFile: false,
-  logLevel: 'warn',
-  plugins: [svelte({ configFile: false })],
-  build: { outDir: built, emptyOutDir: true, modulePreload: { polyfill: false } },
-});
-const server = await preview({
-  root: import.meta.dirname,
-  configFile: false,
-  logLevel: 'warn',
-  build: { outDir: built },
-  preview: { port: 0, host: '127.0.0.1' },
-});
-const origin = server.resolvedUrls?.local[0] ?? '';
-const browser = await chromium.launch({
-  executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
-  args: [
-    '--headless',
-    '--no-sandbox',
-    '--disable-gpu',
-    '--disable-quic',
-    '--no-first-run',
-    '--disable-background-networking',
-    '--disable-component-update',
-    '--disable-sync',
-  ],
-});
+const { origin, browser, close } = await serveFixture();
 try {
   for (const theme of ['light', 'dark'] as const) {
     for (const [width, height] of [
@@ -352,7 +322,5 @@ try {
     }
   }
 } finally {
-  await browser.close();
-  await server.close();
-  await rm(built, { recursive: true, force: true });
+  await close();
 }

@@ -33,6 +33,23 @@ describe('copies per event', () => {
     expect(copiesSentence({ ...copies, none: 0, undetermined: 0 })).toBe('Every event is on a relay; 12 on one only.');
   });
 
+  it('do not claim that an event is on one relay only while another relay is not known', () => {
+    const known = { ...copies, none: 0, undetermined: 0 };
+    const relay = (url: string, present: number, undetermined: number) => ({ url, present, absent: 0, undetermined });
+    const said = (...relays: CopiesSummary['relays']): string => copiesSentence({ ...known, relays });
+    expect(said(relay('wss://a.example', 100, 0))).toBe('Every event is on a relay; 12 on one only.');
+    expect(said(relay('wss://a.example', 100, 0), relay('wss://b.example', 0, 100))).toMatch(
+      /^Every event is on a relay; 12 were seen on one only; .*b\.example.* is not known yet\.$/,
+    );
+    expect(said(relay('wss://b.example', 40, 60))).toContain('is not fully known yet');
+    expect(said(...['a', 'b', 'c'].map((name) => relay(`wss://${name}.example`, 0, 100)))).toContain(
+      '3 relays are not known yet',
+    );
+    expect(copiesSentence({ ...known, one: 100, relays: [relay('wss://b.example', 0, 100)] })).toContain(
+      'Every event was seen on one relay only; ',
+    );
+  });
+
   it('never round a rest away', () => {
     expect([formatShare(1, 10_000), formatShare(9_999, 10_000), formatShare(10, 10), formatShare(0, 10)]).toEqual([
       'under 1 %',

@@ -54,6 +54,7 @@ function standing(run: number, index: number, count: number): Standing {
 export class FixtureDeliveries {
   readonly #count: number;
   readonly #now: number;
+  readonly #places = new Map<string, readonly number[]>();
 
   constructor(count: number, now: number) {
     this.#count = count;
@@ -87,7 +88,19 @@ export class FixtureDeliveries {
   }
 
   page(args: Methods['sync.deliveries']['args']): DeliveryPage {
-    const { run, states, reason, relay, offset = 0, limit = 100 } = args;
+    const { offset = 0, limit = 100 } = args;
+    const places = this.#placesOf(args);
+    return {
+      total: places.length,
+      deliveries: places.slice(offset, offset + limit).map((index) => this.#delivery(args.run, index)),
+    };
+  }
+
+  /** Kept, since it would else be counted inside the frames of the page that is looked at. */
+  #placesOf({ run, states, reason, relay }: Methods['sync.deliveries']['args']): readonly number[] {
+    const key = JSON.stringify([run, states, reason, relay]);
+    const known = this.#places.get(key);
+    if (known !== undefined) return known;
     const places: number[] = [];
     for (let index = 0; index < this.#size(run); index += 1) {
       const [state, why] = standing(run, index, this.#size(run));
@@ -96,10 +109,8 @@ export class FixtureDeliveries {
       if (relay !== undefined && RELAYS[index % RELAYS.length] !== relay) continue;
       places.push(index);
     }
-    return {
-      total: places.length,
-      deliveries: places.slice(offset, offset + limit).map((index) => this.#delivery(run, index)),
-    };
+    this.#places.set(key, places);
+    return places;
   }
 
   history(id: number): DeliveryHistory {

@@ -13,14 +13,28 @@ describe('routes', () => {
       { page: 'activity' },
       { page: 'settings' },
       { page: 'event', id: hex },
+      { page: 'account', account: hex, tab: 'sync' },
+      { page: 'account', account: hex, tab: 'sync', review: true },
+      { page: 'sync', run: 41 },
     ];
     for (const route of routes) expect(parseRoute(formatRoute(route))).toEqual(route);
   });
 
   it('send everything unknown home', () => {
-    for (const hash of ['', '#', '#/nothing', '#/account/xyz', '#/event/../..', '#/account']) {
+    for (const hash of [
+      '',
+      '#',
+      '#/nothing',
+      '#/account/xyz',
+      '#/event/../..',
+      '#/account',
+      '#/sync',
+      '#/sync/0',
+      '#/sync/x',
+    ]) {
       expect(parseRoute(hash)).toEqual({ page: 'home' });
     }
+    expect(parseRoute(`#/account/${hex}/runs/review`)).toEqual({ page: 'account', account: hex, tab: 'runs' });
     expect(parseRoute(`#/account/${hex}/unknown`)).toEqual({ page: 'account', account: hex, tab: 'overview' });
   });
 });

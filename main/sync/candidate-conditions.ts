@@ -48,11 +48,11 @@ export function isExpired(ref: string, now: number): RawBuilder<boolean> {
 
 /** Whether it is not known yet if the event may be sent: what is not checked counts as nothing at all. */
 export function isUnchecked(ref: string): RawBuilder<boolean> {
-  return sql<boolean>`${sql.ref(ref)} in (${UNCHECKED})`;
+  return sql<boolean>`${sql.ref(ref)} in (select unchecked.ref from ${UNCHECKED_EVENTS})`;
 }
 
-/** The numbers of the events that were not checked yet. */
-export const UNCHECKED = sql`select unchecked.ref from events as unchecked
+/** The events that were not checked yet, to be selected from and narrowed further; few, and found by their index. */
+export const UNCHECKED_EVENTS = sql`events as unchecked indexed by events_by_sequence
   where unchecked.sequence > (select checked_up_to from eligibility_state)`;
 
 /** Whether the latest delivery of a copy to a relay was refused for a lasting reason. */

@@ -56,15 +56,19 @@ export async function readCandidatePage(db: ReadableDatabase, page: CandidatePag
   if (author === null) return [];
   const vanishedUntil = await readVanishedUntil(db, author, relay.key);
   const ref = 'presence.event_ref';
-  const { rows } = await sql<Row>`select lower(hex(event_ids.id)) as id, presence.kind, events.created_at,
-      ${PREVIEW_COLUMN} as content, presence.observed_at_ms, ${isRefused(sql`presence.relay_id`, ref)} as is_refused
-    from ${await sourceOf(db, page, author)} cross join event_ids on event_ids.ref = presence.event_ref
-    where presence.relay_id = ${relay.relayId} and presence.present = 0 and events.author = ${author}
-      and ${isOfKinds('presence.kind', page.kinds)} and ${isWithin('events.created_at', page)}
-      and ${vanishedUntil === null ? sql`true` : sql`events.created_at > ${vanishedUntil}`}
-      and ${isAfter(page.after)}
-      and not ${isExcluded(ref)} and not ${isExpired(ref, now)} and not ${isUnchecked(ref)}
-    order by events.created_at desc, event_ids.id limit ${page.limit}`.execute(db);
+  // Contents are read of those on the page alone.
+  const { rows } = await sql<Row>`select lower(hex(listed.id)) as id, listed.kind, listed.created_at,
+      ${PREVIEW_COLUMN} as content, listed.observed_at_ms, ${isRefused(sql`${relay.relayId}`, 'listed.ref')} as is_refused
+    from (select events.ref, event_ids.id, presence.kind, events.created_at, presence.observed_at_ms
+      from ${await sourceOf(db, page, author)} cross join event_ids on event_ids.ref = presence.event_ref
+      where presence.relay_id = ${relay.relayId} and presence.present = 0 and events.author = ${author}
+        and ${isOfKinds('presence.kind', page.kinds)} and ${isWithin('events.created_at', page)}
+        and ${vanishedUntil === null ? sql`true` : sql`events.created_at > ${vanishedUntil}`}
+        and ${isAfter(page.after)}
+        and not ${isExcluded(ref)} and not ${isExpired(ref, now)} and not ${isUnchecked(ref)}
+      order by events.created_at desc, event_ids.id limit ${page.limit}) as listed
+    cross join events on events.ref = listed.ref
+    order by listed.created_at desc, listed.id`.execute(db);
   return rows.map((row) => ({
     event: row.id,
     kind: row.kind,

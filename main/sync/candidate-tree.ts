@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { CandidateRelay, CandidateTree } from '../../preload/contract.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
-import { readAuthor, readVanishedUntil, UNCHECKED } from './candidate-conditions.ts';
+import { readAuthor, readVanishedUntil, UNCHECKED_EVENTS } from './candidate-conditions.ts';
 import type { CandidateSubject, DestinationRelay } from './candidate-subject.ts';
 import type { CopyCounts } from './copy-counts.ts';
 import { countBySubtraction } from './counts-by-subtraction.ts';
@@ -54,7 +54,7 @@ function toCandidateRelay({ relayId, url }: DestinationRelay, counts: CopyCounts
 }
 
 async function countUnchecked(db: ReadableDatabase, author: number): Promise<number> {
-  const { rows } = await sql<{ events: number }>`select count(*) as events from events
-    where ref in (${UNCHECKED}) and author = ${author}`.execute(db);
+  const { rows } = await sql<{ events: number }>`select count(*) as events
+    from ${UNCHECKED_EVENTS} and unchecked.author = ${author}`.execute(db);
   return rows[0]?.events ?? 0;
 }

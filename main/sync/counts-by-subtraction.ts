@@ -8,7 +8,7 @@ import {
   isOfKinds,
   isRefused,
   isUnchecked,
-  UNCHECKED,
+  UNCHECKED_EVENTS,
 } from './candidate-conditions.ts';
 import type { CandidateSubject } from './candidate-subject.ts';
 import { byReason, type CopyCounts, type KindCount } from './copy-counts.ts';
@@ -75,9 +75,9 @@ function removedEvents({ kinds, now }: CandidateSubject, author: number) {
       where author = ${author} and expires_at <= ${now} and ${isOfKinds('kind', kinds)}
         and not ${isExcluded('expirations.event_ref')}
     union all
-    select events.ref, events.kind, 'unchecked' from events
-      where events.ref in (${UNCHECKED}) and events.author = ${author} and ${isOfKinds('events.kind', kinds)}
-        and not ${isExcluded('events.ref')} and not ${isExpired('events.ref', now)})`;
+    select unchecked.ref, unchecked.kind, 'unchecked' from ${UNCHECKED_EVENTS}
+      and unchecked.author = ${author} and ${isOfKinds('unchecked.kind', kinds)}
+      and not ${isExcluded('unchecked.ref')} and not ${isExpired('unchecked.ref', now)})`;
 }
 
 async function countRemoved(db: ReadableDatabase, subject: CandidateSubject, author: number): Promise<CopiesOfKind[]> {

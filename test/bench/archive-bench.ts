@@ -3,9 +3,11 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { readAccount, readAccountRelays } from '../../main/accounts/account-store.ts';
-import { readMissingCopies } from '../../main/coverage/missing-copies.ts';
 import { openDatabaseForReading } from '../../main/database/database-file.ts';
 import { createEngine, type Engine } from '../../main/engine.ts';
+import { nowSeconds, systemClock } from '../../main/platform/clock.ts';
+import { CandidateReader } from '../../main/sync/candidate-reader.ts';
+import type { CandidateSubject } from '../../main/sync/candidate-subject.ts';
 import { alice } from '../relays/event-builder.ts';
 import { median, spreadOf, type BenchRow } from './bench-row.ts';
 import { GeneratedHistory } from './generated-history.ts';
@@ -16,6 +18,8 @@ const PROCESS_ROUNDS = 5;
 const LOOK_UPS = 50;
 const EXPORTED = 1000;
 const DELAY_RESOLUTION_MS = 1;
+const YEAR_FROM = Date.UTC(2022, 0) / 1000;
+const YEAR_TO = Date.UTC(2023, 0) / 1000 - 1;
 const HEADLESS = join(import.meta.dirname, '..', '..', 'dist', 'main', 'headless.js');
 
 /** What a person waits for, in an archive of one account with ten relays. */
@@ -30,11 +34,11 @@ export async function benchArchive(count: number): Promise<BenchRow[]> {
   try {
     const account = alice.pubkey;
     const tree = await repeated(() => engine.methods['coverage.tree']({ account }));
-    const missing = await measureMissingCopies(dataDirectory);
+    const candidates = await measureCandidates(dataDirectory);
     const accounts = await repeated(() => engine.methods['accounts.list']({}));
     return [
       row(`coverage tree, ${size}`, tree, 50),
-      row('missing copies by relay and kind', missing, 100),
+      ...candidates,
       ...commands,
       row('accounts with their summaries', accounts, null),
       row('where one event is', await measureLookUps(engine, count), null),
@@ -77,20 +81,42 @@ function row(name: string, { first, later }: Measured, atMost: number | null): B
   };
 }
 
-/** The part of the candidate tree that reads the projection; which copies may be sent is a question of its own. */
-async function measureMissingCopies(directory: string): Promise<Measured> {
+/** In its thread, with the way there and back; what is undetermined comes after it. */
+async function measureCandidates(directory: string): Promise<BenchRow[]> {
   const database = openDatabaseForReading({ directory, nowMs: 0 });
+  const reader = new CandidateReader(database.path, systemClock, () => undefined);
   try {
-    const { db } = database;
-    const relays = await readAccountRelays(db, (await readAccount(db, alice.pubkey)).id);
-    const relayIds = relays.map(({ relayId }) => relayId);
-    return await repeated(async () => {
-      const tree = await readMissingCopies(db, alice.pubkey, relayIds);
-      if (tree.some(({ total }) => total === 0)) throw new Error('the generated archive misses nothing on some relay');
+    const relays = await readAccountRelays(database.db, (await readAccount(database.db, alice.pubkey)).id);
+    const subject = { account: alice.pubkey, relays, now: nowSeconds(systemClock) };
+    let excluded = 0;
+    const tree = await repeated(async () => {
+      const { relays: counted, excluded: reasons } = await reader.tree(subject);
+      if (counted.some(({ count }) => count === 0) || reasons.length < 4)
+        throw new Error('the generated archive misses nothing on some relay, or there is too little that is not sent');
+      excluded = reasons.reduce((sum, { events }) => sum + events, 0);
     });
+    const measured = row('candidate tree', tree, 100);
+    const between = { ...subject, since: YEAR_FROM, until: YEAR_TO };
+    return [
+      { ...measured, note: `${measured.note}; ${excluded} missing events are not sent` },
+      row('candidate tree of one year', await repeated(() => reader.tree(between), PROCESS_ROUNDS), null),
+      row('candidates on one relay, first page', await measurePage(reader, subject), null),
+      row(
+        'what is undetermined, counted',
+        { first: null, later: [await timed(() => reader.completeTree(subject))] },
+        null,
+      ),
+    ];
   } finally {
+    await reader.close();
     await database.close();
   }
+}
+
+async function measurePage(reader: CandidateReader, subject: CandidateSubject): Promise<Measured> {
+  const [relay] = subject.relays;
+  if (relay === undefined) throw new Error('the generated account has no relay');
+  return repeated(() => reader.page({ account: subject.account, relay, after: null, limit: 200, now: subject.now }));
 }
 
 async function measureLookUps(engine: Engine, count: number): Promise<Measured> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { indexNextTags } from '../../main/archive/tag-index.ts';
 import { openDatabase } from '../../main/database/database-file.ts';
 import { createEngine } from '../../main/engine.ts';
+import { checkNextEvents } from '../../main/sync/check-next-events.ts';
 import { benchHistoryFile } from './bench-history.ts';
 import type { BenchRow } from './bench-row.ts';
 
@@ -22,9 +23,10 @@ export async function benchDatabaseSize(count: number): Promise<BenchRow[]> {
     await engine.close();
     if (report.newlyArchived !== count)
       throw new Error(`only ${report.newlyArchived} of ${count} events were imported`);
-    // The tag index follows later and belongs to the size.
+    // The tag index, and what is known about what may be sent, follow later and belong to the size.
     const archive = await openDatabase({ directory: dataDirectory, nowMs: Date.now() });
     while (await indexNextTags(archive.db));
+    while ((await checkNextEvents(archive.db)) !== null);
     await archive.close();
     const path = join(dataDirectory, 'holdfast.db');
     const database = new BetterSqlite3(path);

@@ -117,7 +117,7 @@ export class GeneratedHistory {
   }
 
   idOf(index: number): Buffer {
-    return createHash('sha256').update(`event ${index}`).digest();
+    return idOf(index);
   }
 
   bodyOf(index: number): GeneratedBody {
@@ -130,13 +130,31 @@ export class GeneratedHistory {
     return {
       id: this.idOf(index),
       sig: createHash('sha512').update(`signature ${index}`).digest(),
-      tags: tagsOf(index, kind),
+      tags: [...tagsOf(index, kind), ...restrictionsOf(index, kind)],
       content: kind === 7 ? '+' : text,
     };
   }
 }
 
+function idOf(index: number): Buffer {
+  return createHash('sha256').update(`event ${index}`).digest();
+}
+
+/** One event in a thousand has expired, and as many are protected. */
+function restrictionsOf(index: number, kind: number): string[][] {
+  if (kind === 5) return [];
+  const share = draw(index, 73);
+  if (share < 0.001) return [['expiration', String(TO)]];
+  return share < 0.002 ? [['-']] : [];
+}
+
 function tagsOf(index: number, kind: number): string[][] {
+  // One request in three names an older event that is here.
+  if (kind === 5) {
+    const target =
+      draw(index, 74) < 0.33 ? idOf(Math.floor(draw(index, 75) * index)).toString('hex') : personOf(index, 76);
+    return [['e', target]];
+  }
   if (kind === 30_023 || kind === 30_078)
     return [
       ['d', `entry-${index}`],

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { addAccount, readAccountRelays } from '../../main/accounts/account-store.ts';
 import { indexedTagValue } from '../../main/archive/indexed-tags.ts';
 import { DATABASE_FILE, openDatabase } from '../../main/database/database-file.ts';
+import { checkNextEvents } from '../../main/sync/check-next-events.ts';
 import { migrationList } from '../../migrations/migration-list.ts';
 import { alice } from '../relays/event-builder.ts';
 import { FETCH_INTERVAL, FIRST_BOUNDARY, GeneratedHistory, LATER_FETCHES, RELAYS } from './generated-history.ts';
@@ -14,6 +15,8 @@ import { GeneratedWalks, inOrderOf } from './generated-walks.ts';
 /** Tables that are filled faster when their indexes are made afterwards. */
 const FILLED_FIRST = ['events', 'evidence', 'presence', 'queries'];
 const GENERATORS = ['generated-history.ts', 'generated-knowledge.ts', 'generated-walks.ts', 'large-archive.ts'];
+/** What may be sent is found out by the application itself. */
+const RULES = ['check-next-events.ts', 'eligibility-facts.ts', 'kind-rules.ts'];
 
 /**
  * The data directory of an archive of alice's with `count` events, all fetched from ten relays; made once per machine and
@@ -47,7 +50,10 @@ async function fingerprint(): Promise<string> {
     const db = new BetterSqlite3(join(directory, DATABASE_FILE), { readonly: true });
     const schema = db.prepare('select name, sql from sqlite_schema order by name').all();
     db.close();
-    const sources = GENERATORS.map((file) => readFileSync(join(import.meta.dirname, file), 'utf8'));
+    const sources = [
+      ...GENERATORS.map((file) => join(import.meta.dirname, file)),
+      ...RULES.map((file) => join(import.meta.dirname, '..', '..', 'main', 'sync', file)),
+    ].map((path) => readFileSync(path, 'utf8'));
     const everything = JSON.stringify([Object.keys(migrationList), schema, sources]);
     return createHash('sha256').update(everything).digest('hex').slice(0, 16);
   } finally {
@@ -78,6 +84,13 @@ export async function generateArchive(directory: string, count: number): Promise
   } finally {
     db.close();
   }
+  await checkWhatMayBeSent(directory);
+}
+
+async function checkWhatMayBeSent(directory: string): Promise<void> {
+  const database = await openDatabase({ directory, nowMs: FIRST_BOUNDARY * 1000 });
+  while ((await checkNextEvents(database.db)) !== null);
+  await database.close();
 }
 
 async function prepare(directory: string): Promise<{ id: number; pubkey: string; relayIds: number[] }> {

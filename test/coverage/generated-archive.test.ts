@@ -41,6 +41,10 @@ test('the archive that benchmarks generate has the size and the gaps that they a
   expect(value('select count(*) from events')).toBe(EVENTS);
   expect(value('select count(*) from inventories')).toBe(210);
   expect(value('select count(distinct kind) from events')).toBe(12);
+  expect(value('select checked_up_to from eligibility_state')).toBe(EVENTS);
+  expect(value('select count(*) from exclusions')).toBeGreaterThan(EVENTS / 100);
+  expect(value('select count(distinct reason) from exclusions')).toBe(3);
+  expect(value('select count(*) from expirations')).toBeGreaterThan(0);
   // The confirming page and those of kinds asked for alone come on top.
   expect(value('select max(pages) from attempts')).toBeGreaterThan(300);
   expect(value('select count(*) from attempts where fetched <> found')).toBe(0);

@@ -1,5 +1,7 @@
 import type { CopiesSummary, EventWhereabouts } from '../../preload/contract.ts';
+import { relayInSentence } from './names.ts';
 import { countOf, formatCount, sayList } from './numbers.ts';
+import { isEstablished } from './sentences.ts';
 
 /** One part of the bar of copies. */
 export interface CopiesPart {
@@ -46,11 +48,27 @@ export function copiesSentence(copies: CopiesSummary): string {
     );
   }
   if (sentences.length === 0) {
-    if (copies.one === copies.events) sentences.push('Every event is on one relay only.');
-    else if (copies.one > 0) sentences.push(`Every event is on a relay; ${formatCount(copies.one)} on one only.`);
-    else sentences.push('Every event is on two relays or more.');
+    const unknown = unknownRelays(copies);
+    // Where a relay is not known, an event may have a copy more than was seen.
+    const are = unknown === null ? 'is' : 'was seen';
+    const rest = unknown === null ? '.' : `; ${unknown}.`;
+    if (copies.one === copies.events) sentences.push(`Every event ${are} on one relay only${rest}`);
+    else if (copies.one > 0) {
+      const seen = unknown === null ? '' : copies.one === 1 ? 'was seen ' : 'were seen ';
+      sentences.push(`Every event is on a relay; ${formatCount(copies.one)} ${seen}on one only${rest}`);
+    } else sentences.push('Every event is on two relays or more.');
   }
   return sentences.join(' ');
+}
+
+/** Which relays may hold events that were not seen there: "relay-a.example is not known yet"; null when none may. */
+function unknownRelays({ relays }: CopiesSummary): string | null {
+  const unknown = relays.filter((relay) => relay.undetermined > 0);
+  if (unknown.length === 0) return null;
+  const names =
+    unknown.length > 2 ? [countOf(unknown.length, 'relay')] : unknown.map(({ url }) => relayInSentence(url));
+  const how = unknown.some(isEstablished) ? 'not fully known yet' : 'not known yet';
+  return `${sayList(names)} ${unknown.length === 1 ? 'is' : 'are'} ${how}`;
 }
 
 /** Where an event is, in one sentence; the details stand in the table. */

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely';
+import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { DeliveryReason, DeliveryState, DeliveryStep } from '../../preload/contract.ts';
 import { RowInsertion } from '../archive/row-insertion.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
@@ -36,16 +36,25 @@ export type Look = { delivery: number } & (
   | { outcome: 'inconclusive'; message: string | null }
 );
 
-/** Deliveries are about to be sent: written down before anything leaves, so that no crash can hide a sending. */
-export async function beginSending(db: WritableDatabase, deliveries: readonly number[], atMs: number): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    await sql`update deliveries set state = 'sent', attempts = attempts + 1, sent_at_ms = ${atMs}, answered = 0, looks = 0,
-        duplicate = 0, lasting = 0, reason = null, message = null
-      where id in ${listed(deliveries)} and state = 'pending'`.execute(trx);
+/**
+ * Deliveries are about to be sent: written down before anything leaves, so that no crash can hide a sending.
+ *
+ * @returns those that were pending; nothing else is to be sent.
+ */
+export async function beginSending(
+  db: WritableDatabase,
+  deliveries: readonly number[],
+  atMs: number,
+): Promise<Set<number>> {
+  return db.transaction().execute(async (trx) => {
+    const { rows } = await sql<{ id: number }>`update deliveries set state = 'sent', attempts = attempts + 1,
+        sent_at_ms = ${atMs}, answered = 0, looks = 0, duplicate = 0, lasting = 0, reason = null, message = null
+      where id in ${listed(deliveries)} and state = 'pending' returning id`.execute(trx);
     await stepInsertion.insert(
       trx,
-      deliveries.map((id) => [id, 'send', atMs, null, null, null, null]),
+      rows.map(({ id }) => [id, 'send', atMs, null, null, null, null]),
     );
+    return new Set(rows.map(({ id }) => id));
   });
 }
 
@@ -57,7 +66,7 @@ export async function recordSendings(db: WritableDatabase, sendings: readonly Se
   await db.transaction().execute(async (trx) => {
     await setStates(
       trx,
-      'sent',
+      WAS_SENT,
       sent.map(({ delivery, verdict }) => [delivery, ...afterSending(verdict)]),
     );
     const answered = sent.filter(({ verdict }) => verdict.type === 'accepted');
@@ -94,7 +103,7 @@ export async function recordLooks(
       where id in ${listed(idsOf(unseen))}`.execute(trx);
     await setStates(
       trx,
-      'any',
+      WAS_NOT_VERIFIED_MEANWHILE,
       unseen.flatMap(({ delivery, verdict }) => {
         const next = afterLook(verdict);
         return next === null ? [] : [[delivery, ...next]];
@@ -236,17 +245,23 @@ function stepOutcome(verdict: PublicationVerdict): DeliveryStep['outcome'] {
   }
 }
 
-/** Rows of delivery, state, reason, message, lasting. */
+const WAS_SENT = sql`deliveries.state = 'sent'`;
+const WAS_PENDING = sql`deliveries.state = 'pending'`;
+/** Nothing but a look that no longer finds it moves what is verified. */
+const WAS_NOT_VERIFIED_MEANWHILE = sql`(deliveries.state in ('sent', 'accepted', 'unverified')
+  or deliveries.state = 'verified' and row.value ->> 1 = 'unverified')`;
+
+/** Rows of delivery, state, reason, message, lasting; those that are not in a state to begin with stay as they are. */
 async function setStates(
   trx: Transaction<Tables>,
-  from: 'sent' | 'any',
+  isToBegin: RawBuilder<unknown>,
   rows: readonly (readonly [number, ...StateRow])[],
 ): Promise<void> {
   if (rows.length === 0) return;
   await sql`update deliveries set state = row.value ->> 1, reason = row.value ->> 2, message = row.value ->> 3,
       lasting = row.value ->> 4
     from json_each(${JSON.stringify(rows)}) as row
-    where deliveries.id = row.value ->> 0 and (${from} = 'any' or deliveries.state = ${from})`.execute(trx);
+    where deliveries.id = row.value ->> 0 and ${isToBegin}`.execute(trx);
 }
 
 async function completeSendSteps(
@@ -279,7 +294,7 @@ async function takeBack(trx: Transaction<Tables>, sendings: readonly Sending[]):
     where id in ${ids} and state = 'sent'`.execute(trx);
   await setStates(
     trx,
-    'any',
+    WAS_PENDING,
     refused.map(({ delivery, verdict }) => [
       delivery,
       'pending',
@@ -296,7 +311,7 @@ async function withdrawWithin(
 ): Promise<void> {
   await setStates(
     trx,
-    'any',
+    WAS_PENDING,
     withdrawals.map(({ delivery, reason, message }) => [delivery, 'withdrawn', reason, message, 0]),
   );
   await stepInsertion.insert(

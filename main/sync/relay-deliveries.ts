@@ -227,13 +227,14 @@ export class RelayDeliveries {
       db,
       outgoing.map(({ ref }) => ref),
     );
-    await beginSending(
+    const begun = await beginSending(
       db,
       outgoing.map(({ id }) => id),
       clock.nowMs(),
     );
+    const leaving = outgoing.filter(({ id }) => begun.has(id));
     const published = await new PublishingWindow(this.#context).send(
-      outgoing.map(({ id, ref }) => {
+      leaving.map(({ id, ref }) => {
         const event = bodies.get(ref);
         if (event === undefined) throw new Error('an event that is to be sent is not archived');
         return { delivery: id, event, alone: this.#cutOff.has(id) };
@@ -241,7 +242,7 @@ export class RelayDeliveries {
     );
     const sendings = published.map((one) => this.#judge(one));
     const came = new Set(sendings.map(({ delivery }) => delivery));
-    const calledBack = outgoing.filter(({ id }) => !came.has(id));
+    const calledBack = leaving.filter(({ id }) => !came.has(id));
     await recordSendings(db, [
       ...sendings,
       ...calledBack.map(({ id }): Sending => ({

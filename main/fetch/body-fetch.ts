@@ -31,6 +31,7 @@ export class BodyFetch {
   #queue: string[] = [];
   #again: string[] = [];
   #batch = BATCH;
+  #largestBatch = BATCH;
   #troubles = NO_TROUBLES;
   #notFetched = 0;
   #stopped: string | null = null;
@@ -113,7 +114,7 @@ export class BodyFetch {
       if (isFinished(result.outcome.ending)) {
         this.#troubles = NO_TROUBLES;
         // A relay that returns fewer bodies than asked for may cap its answers: it is asked for fewer for a while.
-        if (missing.length === 0) this.#batch = Math.min(BATCH, this.#batch * 2);
+        if (missing.length === 0) this.#batch = Math.min(this.#largestBatch, this.#batch * 2);
         else if (page.events.length > 0)
           this.#batch = Math.max(SMALLEST_BATCH, Math.min(this.#batch, page.events.length));
         return missing;
@@ -124,7 +125,21 @@ export class BodyFetch {
         return missing;
       }
       this.#troubles = next.troubles;
+      const smaller = next.lighterLimit ?? next.acceptedLimit;
+      if (smaller !== null) return this.#askInSmallerBatches(missing, smaller);
     }
+  }
+
+  /** After an answer that was too heavy, or a limit that was refused: what came of it is kept, the rest comes in parts. */
+  async #askInSmallerBatches(ids: readonly string[], size: number): Promise<string[]> {
+    this.#largestBatch = Math.min(this.#largestBatch, size);
+    this.#batch = Math.min(this.#batch, size);
+    const missing: string[] = [];
+    for (let start = 0; start < ids.length; start += size) {
+      const part = ids.slice(start, start + size);
+      missing.push(...(this.#stopped === null ? await this.#ask(part) : part));
+    }
+    return missing;
   }
 
   async #record(request: RelayFilter, outcome: QueryOutcome, page: CollectedPage): Promise<string[]> {

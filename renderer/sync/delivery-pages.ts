@@ -45,7 +45,7 @@ const SIDE_BY_SIDE = 2;
 
 /** The deliveries of a run that match a filter, fetched as they come into view. */
 export class DeliveryPages {
-  readonly #api: HoldfastApi;
+  readonly #api: Pick<HoldfastApi, 'call'>;
   readonly #args: Methods['sync.deliveries']['args'];
   readonly #onChange: () => void;
   readonly #pages = new Map<number, readonly Delivery[]>();
@@ -57,7 +57,7 @@ export class DeliveryPages {
   #error: ContractError | null = null;
 
   /** `onChange` is called whenever something arrived. */
-  constructor(api: HoldfastApi, run: number, filter: DeliveryFilter, onChange: () => void) {
+  constructor(api: Pick<HoldfastApi, 'call'>, run: number, filter: DeliveryFilter, onChange: () => void) {
     this.#api = api;
     this.#onChange = onChange;
     this.#args = { run, limit: PAGE };

@@ -3,10 +3,12 @@ import type {
   ActivitySnapshot,
   CandidateTree,
   Delivery,
+  DeliveryPage,
   DeliveryReason,
   DeliveryState,
   DeliveryTotals,
   HoldfastApi,
+  Methods,
   RelayProgress,
   RunSummary,
   SyncReport,
@@ -261,6 +263,23 @@ describe('how many deliveries a filter matches', () => {
 });
 
 describe('pages of deliveries', () => {
+  const delivery = (id: number, message: string): Delivery => ({
+    id,
+    event: 'e',
+    kind: 1,
+    createdAt: 1,
+    preview: '',
+    relay: 'wss://a.example',
+    state: 'verified',
+    reason: null,
+    message,
+    duplicate: false,
+    lasting: false,
+    attempts: 1,
+    sentAt: 1,
+    verifiedAt: 1,
+  });
+
   /** Answers only when told to, and keeps what was asked for. */
   function rig(total: number) {
     const asked: number[] = [];
@@ -268,23 +287,23 @@ describe('pages of deliveries', () => {
     let changes = 0;
     let failing = false;
     let version = 'first';
-    const api: HoldfastApi = {
-      call: ((_method: string, { offset, limit }: { offset: number; limit: number }) =>
-        new Promise((resolve, reject) => {
-          asked.push(offset);
-          const deliveries = Array.from(
-            { length: Math.max(0, Math.min(limit, total - offset)) },
-            (_, index): Partial<Delivery> => ({ id: offset + index, message: version }),
-          );
-          const fail = failing;
-          waiting.push(() =>
-            fail
-              ? reject({ code: 'storage', message: 'The disk is gone.', details: null })
-              : resolve({ total, deliveries }),
-          );
-        })) as HoldfastApi['call'],
-      subscribe: () => () => undefined,
-    };
+    const answer = (
+      _method: string,
+      { offset = 0, limit = 0 }: Methods['sync.deliveries']['args'],
+    ): Promise<DeliveryPage> =>
+      new Promise((resolve, reject) => {
+        asked.push(offset);
+        const deliveries = Array.from({ length: Math.max(0, Math.min(limit, total - offset)) }, (_, index) =>
+          delivery(offset + index, version),
+        );
+        const fail = failing;
+        waiting.push(() =>
+          fail
+            ? reject({ code: 'storage', message: 'The disk is gone.', details: null })
+            : resolve({ total, deliveries }),
+        );
+      });
+    const api: Pick<HoldfastApi, 'call'> = { call: answer as unknown as HoldfastApi['call'] };
     const pages = new DeliveryPages(api, 1, noFilter, () => (changes += 1));
     return {
       pages,

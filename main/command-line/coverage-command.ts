@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import type { CoverageTree } from '../../preload/contract.ts';
 import { accountName, findAccount, parseKey, unknownAccount } from './account-lookup.ts';
 import { coverageDocument } from './coverage-document.ts';
 import { coverageLines } from './coverage-report.ts';
@@ -17,7 +16,9 @@ export function addCoverageCommand(program: Command, run: RunCommand): void {
     .addHelpText(
       'after',
       '\nFound are distinct events that the relay was seen to hold within a range; fetched are those of them that are\n' +
-        'archived. Bounds are inclusive. With --json every attempt and every query is in the document.',
+        'archived. Bounds are inclusive. Copies say where the archived events are, from all ranges together: present,\n' +
+        'absent, or undetermined where nothing conclusive is known. With --json every attempt and every query is in the\n' +
+        'document.',
     )
     .action((key: string) => run((call) => coverage(call, parseKey(key))));
 }
@@ -28,8 +29,11 @@ async function coverage(call: Invocation, pubkey: string): Promise<ExitCode> {
   };
   return withSession(call, 'read', whenEmpty, async (session) => {
     const account = await findAccount(session, pubkey);
-    const tree: CoverageTree = await session.call('coverage.tree', { account: pubkey });
-    const pieces = call.json ? coverageDocument(session, tree) : coverageLines(session, tree, accountName(account));
+    const tree = await session.call('coverage.tree', { account: pubkey });
+    const copies = await session.call('coverage.copies', { account: pubkey });
+    const pieces = call.json
+      ? coverageDocument(session, tree, copies)
+      : coverageLines(session, tree, copies, accountName(account));
     for await (const piece of pieces) if (!(await call.out.write(piece))) break;
     return EXIT.complete;
   });

@@ -1,37 +1,59 @@
 import type {
+  CopiesSummary,
   CoverageAttempt,
   CoverageQuery,
   CoverageRange,
   CoverageRelay,
   CoverageTree,
 } from '../../preload/contract.ts';
+import { objectPieces } from './json-object.ts';
 import type { Session } from './session.ts';
 
 const QUERIES_AT_A_TIME = 500;
 
 /**
  * The coverage document of the command line, piece by piece: an archive may hold far more queries than should be in
- * memory at once. Times are Unix seconds; `since: null` is Beginning.
+ * memory at once. Times are Unix seconds; `since: null` is Beginning. `copies` counts the archived events: of the account by
+ * the number of source relays that hold them, `undetermined` being those of `none` that no relay was conclusively asked about;
+ * of a relay by what is known there, null for one that is no source any more.
  */
-export async function* coverageDocument(session: Session, tree: CoverageTree): AsyncGenerator<string> {
+export async function* coverageDocument(
+  session: Session,
+  tree: CoverageTree,
+  copies: CopiesSummary,
+): AsyncGenerator<string> {
   const { events, oldest, newest } = tree.archive;
-  yield* object({ account: tree.account, archive: { events, oldest, newest } }, 'relays', tree.relays, (relay) =>
-    relayPieces(session, relay),
+  const { none, one, two, more, undetermined } = copies;
+  yield* objectPieces(
+    {
+      account: tree.account,
+      archive: { events, oldest, newest },
+      copies: { none, one, two, more, undetermined },
+    },
+    'relays',
+    tree.relays,
+    (relay) => relayPieces(session, relay, copies),
   );
   yield '\n';
 }
 
-function relayPieces(session: Session, relay: CoverageRelay): AsyncIterable<string> {
+function relayPieces(session: Session, relay: CoverageRelay, copies: CopiesSummary): AsyncIterable<string> {
   const { url, role, historyComplete, forwardBoundary } = relay;
-  return object({ url, role, historyComplete, forwardBoundary }, 'ranges', relay.ranges, (range) =>
-    rangePieces(session, range),
+  const held = copies.relays.find((each) => each.url === url);
+  const counts =
+    held === undefined ? null : { present: held.present, absent: held.absent, undetermined: held.undetermined };
+  return objectPieces(
+    { url, role, historyComplete, forwardBoundary, copies: counts },
+    'ranges',
+    relay.ranges,
+    (range) => rangePieces(session, range),
   );
 }
 
 async function* rangePieces(session: Session, range: CoverageRange): AsyncGenerator<string> {
   const { id, since, until, status, found, fetched, notFetched, checkedAt, kinds, strategy, reason, closedBy } = range;
   const attempts = await session.call('coverage.attempts', { range: id });
-  yield* object(
+  yield* objectPieces(
     { id, since, until, status, found, fetched, notFetched, checkedAt, kinds, strategy, reason, closedBy },
     'attempts',
     attempts,
@@ -41,7 +63,7 @@ async function* rangePieces(session: Session, range: CoverageRange): AsyncGenera
 
 function attemptPieces(session: Session, attempt: CoverageAttempt): AsyncIterable<string> {
   const { id, run, prior, strategy, status, limit, startedAt, completedAt } = attempt;
-  return object(
+  return objectPieces(
     { id, run, prior, strategy, status, limit, startedAt, completedAt },
     'queries',
     attemptQueries(session, id),
@@ -61,21 +83,4 @@ function queryPieces(query: CoverageQuery): Iterable<string> {
   const { type, request, sentAt, completedAt, ending, message, received, valid, unique } = query;
   const document = { type, request, sentAt, completedAt, ending, message, received, valid, unique, new: query.new };
   return [JSON.stringify(document)];
-}
-
-/** The pieces of a JSON object whose last member is a list that is written element by element. */
-async function* object<Element>(
-  members: Record<string, unknown>,
-  listName: string,
-  list: Iterable<Element> | AsyncIterable<Element>,
-  elementPieces: (element: Element) => Iterable<string> | AsyncIterable<string>,
-): AsyncGenerator<string> {
-  yield `${JSON.stringify(members).slice(0, -1)},${JSON.stringify(listName)}:[`;
-  let isFirst = true;
-  for await (const element of list) {
-    if (!isFirst) yield ',';
-    isFirst = false;
-    yield* elementPieces(element);
-  }
-  yield ']}';
 }

@@ -1,4 +1,11 @@
-import type { CoverageAttempt, CoverageRange, CoverageRelay, CoverageTree, Strategy } from '../../preload/contract.ts';
+import type {
+  CopiesSummary,
+  CoverageAttempt,
+  CoverageRange,
+  CoverageRelay,
+  CoverageTree,
+  Strategy,
+} from '../../preload/contract.ts';
 import { formatCellTime, formatCount, formatDate, formatQuantity, formatTime, singleLine } from './plain-text.ts';
 import type { Session } from './session.ts';
 import { alignedLines, tableLines } from './text-table.ts';
@@ -7,10 +14,16 @@ const INDENT = '  ';
 const DETAIL_INDENT = '         ';
 
 /** The coverage tree for a person: relays, their ranges in one table, and under each range what it rests on. */
-export async function* coverageLines(session: Session, tree: CoverageTree, name: string): AsyncGenerator<string> {
+export async function* coverageLines(
+  session: Session,
+  tree: CoverageTree,
+  copies: CopiesSummary,
+  name: string,
+): AsyncGenerator<string> {
   const { events, oldest, newest } = tree.archive;
   const span = events === 0 ? '' : `, ${formatDate(oldest)} to ${formatDate(newest)}`;
   yield `${name}: ${formatQuantity(events, 'event')} archived${span}\n`;
+  if (events > 0) yield `${INDENT}copies: ${copiesOfAccount(copies)}\n`;
   if (tree.relays.length === 0)
     yield '\nNo relays to fetch from. Add some with: holdfast account relays KEY --write URL\n';
 
@@ -19,6 +32,8 @@ export async function* coverageLines(session: Session, tree: CoverageTree, name:
   let next = 0;
   for (const relay of tree.relays) {
     yield `\n${relayLine(relay)}\n`;
+    const held = copies.relays.find(({ url }) => url === relay.url);
+    if (events > 0 && held !== undefined) yield `${INDENT}copies: ${copiesOnRelay(held)}\n`;
     if (relay.ranges.length === 0) yield `${INDENT}nothing was fetched yet\n`;
     else yield `${INDENT}${title}\n`;
     for (const range of relay.ranges) {
@@ -33,6 +48,22 @@ function relayLine(relay: CoverageRelay): string {
   if (relay.forwardBoundary !== null) facts.push(`newer events fetched up to ${formatTime(relay.forwardBoundary)}`);
   if (relay.invalidObservations > 0) facts.push(formatQuantity(relay.invalidObservations, 'invalid observation'));
   return `${singleLine(relay.url)} (${facts.join(', ')})`;
+}
+
+/** How many source relays hold the archived events, as far as is known. */
+function copiesOfAccount({ none, one, two, more, undetermined }: CopiesSummary): string {
+  const parts = [
+    `${formatCount(none - undetermined)} on no relay`,
+    `${formatCount(one)} on one`,
+    `${formatCount(two)} on two`,
+    `${formatCount(more)} on three or more`,
+  ];
+  if (undetermined > 0) parts.push(`${formatCount(undetermined)} undetermined`);
+  return parts.join(', ');
+}
+
+function copiesOnRelay({ present, absent, undetermined }: CopiesSummary['relays'][number]): string {
+  return `${formatCount(present)} present, ${formatCount(absent)} absent, ${formatCount(undetermined)} undetermined`;
 }
 
 function rangeTable(ranges: readonly CoverageRange[]): string[] {

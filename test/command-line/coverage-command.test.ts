@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { CoverageAttempt, CoverageQuery, CoverageRange, CoverageTree } from '../../preload/contract.ts';
+import type {
+  CopiesSummary,
+  CoverageAttempt,
+  CoverageQuery,
+  CoverageRange,
+  CoverageTree,
+} from '../../preload/contract.ts';
 import { commandLineRig } from './command-line-rig.ts';
 import type { Rig } from './command-line-rig.ts';
 import { NPUB, PUBKEY, sampleAccount } from './sample-data.ts';
@@ -86,11 +92,24 @@ const tree: CoverageTree = {
   ],
 };
 
+const copies: CopiesSummary = {
+  account: PUBKEY,
+  events: 12_431,
+  none: 31,
+  one: 400,
+  two: 12_000,
+  more: 0,
+  undetermined: 20,
+  relays: [{ url: 'wss://relay-a.example', present: 8210, absent: 1329, undetermined: 2892 }],
+  computedAt: 1_700_000_100,
+};
+
 function coverageRig(queries: number): Rig {
   return commandLineRig({
     methods: {
       'accounts.list': async () => [sampleAccount()],
       'coverage.tree': async () => tree,
+      'coverage.copies': async () => copies,
       'coverage.attempts': async ({ range: id }) => (id === 7 ? [attempt] : []),
       'coverage.queries': async ({ offset = 0, limit = 0 }) =>
         Array.from({ length: Math.max(0, Math.min(limit, queries - offset)) }, (_, index) => query(offset + index)),
@@ -119,12 +138,14 @@ describe('coverage --json', () => {
     expect(rig.stdout.document).toEqual({
       account: PUBKEY,
       archive: { events: 12_431, oldest: 1_600_000_000, newest: 1_700_000_000 },
+      copies: { none: 31, one: 400, two: 12_000, more: 0, undetermined: 20 },
       relays: [
         {
           url: 'wss://relay-a.example',
           role: 'write',
           historyComplete: false,
           forwardBoundary: null,
+          copies: { present: 8210, absent: 1329, undetermined: 2892 },
           ranges: [
             {
               ...rangeFields,
@@ -150,6 +171,7 @@ describe('coverage --json', () => {
           role: 'extra',
           historyComplete: true,
           forwardBoundary: 1_700_000_000,
+          copies: null,
           ranges: [],
         },
       ],
@@ -172,17 +194,19 @@ describe('coverage for a person', () => {
     expect(await rig.run('coverage', NPUB)).toBe(0);
     const { lines } = rig.stdout;
     expect(lines[0]).toMatch(/^alice: 12,431 events archived, 2020-09-13 to 2023-11-14$/);
-    expect(lines[1]).toBe('wss://relay-a.example (write, history not complete, 2 invalid observations)');
-    expect(lines[3]).toMatch(
+    expect(lines[1]).toBe('  copies: 11 on no relay, 400 on one, 12,000 on two, 0 on three or more, 20 undetermined');
+    expect(lines[3]).toBe('  copies: 8,210 present, 1,329 absent, 2,892 undetermined');
+    expect(lines[2]).toBe('wss://relay-a.example (write, history not complete, 2 invalid observations)');
+    expect(lines[5]).toMatch(
       /^ {6}7 {2}Beginning {3}2023-11-14 22:13:20 {2}partial {2}8,214 +8,210 +4 {2}2023-11-14 22:14:10/,
     );
-    expect(lines[4]).toBe('         The relay closed� the connection.');
-    expect(lines[5]).toBe('         kinds  1: 5,120  7: 3,094');
-    expect(lines[6]).toMatch(
+    expect(lines[6]).toBe('         The relay closed� the connection.');
+    expect(lines[7]).toBe('         kinds  1: 5,120  7: 3,094');
+    expect(lines[8]).toMatch(
       /attempt 11 {2}run 3 {2}2023-11-14 22:13:20 UTC {2}paging {2}partial {2}1,100 queries {2}limit 100 {2}repeats attempt 10$/,
     );
-    expect(lines[7]).toMatch(/^ {6}8 {2}Beginning/);
-    expect(lines[7]?.indexOf('partial')).toBe(lines[3]?.indexOf('partial'));
+    expect(lines[9]).toMatch(/^ {6}8 {2}Beginning/);
+    expect(lines[9]?.indexOf('partial')).toBe(lines[5]?.indexOf('partial'));
     expect(lines.at(-1)).toBe('  nothing was fetched yet');
   });
 
@@ -198,6 +222,7 @@ describe('coverage for a person', () => {
       methods: {
         'accounts.list': async () => [sampleAccount()],
         'coverage.tree': async () => ({ ...tree, relays: tree.relays.slice(0, 1) }),
+        'coverage.copies': async () => copies,
         'coverage.attempts': async ({ range: id }) => (id === 7 ? attempts : []),
       },
     });

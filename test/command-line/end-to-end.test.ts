@@ -91,12 +91,14 @@ describe('the command line as a process', () => {
     expect(covered.document).toMatchObject({
       account: alice.pubkey,
       archive: { events: 250, oldest: events[0]?.created_at, newest: events.at(-1)?.created_at },
+      copies: { none: 0, one: 250, two: 0, more: 0, undetermined: 0 },
       relays: [
         {
           url: relay.url,
           role: 'write',
           historyComplete: true,
           forwardBoundary: fetched.boundary,
+          copies: { present: 250, absent: 0, undetermined: 0 },
           ranges: [
             {
               since: null,

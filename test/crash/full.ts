@@ -1,10 +1,11 @@
-// The crash trials at full size: `npm run test:crash:full [-- --seed TEXT] [-- --events N] [-- --kills N] [-- --only paging|reconciliation]`.
+// The crash trials at full size: `npm run test:crash:full [-- --seed TEXT] [-- --events N] [-- --kills N] [-- --only paging|reconciliation|sync]`.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runCrashTrial } from './crash-trial.ts';
 import { runReconciliationTrial } from './reconciliation-trial.ts';
+import { runSyncTrial } from './sync-trial.ts';
 
 const { values } = parseArgs({
   options: {
@@ -15,7 +16,7 @@ const { values } = parseArgs({
   },
 });
 
-const trials = { paging: runCrashTrial, reconciliation: runReconciliationTrial };
+const trials = { paging: runCrashTrial, reconciliation: runReconciliationTrial, sync: runSyncTrial };
 const directory = mkdtempSync(join(tmpdir(), 'holdfast-crash-'));
 console.log(`seed: ${values.seed}`);
 try {

@@ -1,7 +1,7 @@
 /**
  * Loaded by `--import` before Holdfast: kills the process, as hard as an operating system can, right before a chosen
- * statement of a chosen transaction, of those that commit a page, a batch of bodies, what a NEG session named, or the
- * completion of a comparison. HOLDFAST_KILL_AT is `PAGE:STATEMENT`, both counted from 1; the statement after the last one
+ * statement of a chosen transaction, of those that commit a page, a batch of bodies, what a NEG session named, the
+ * completion of a comparison, or anything about deliveries. HOLDFAST_KILL_AT is `PAGE:STATEMENT`, both counted from 1; the statement after the last one
  * is the moment right after the commit. `keeping:ANSWER:STATEMENT` means, in the same way, the transactions that keep an
  * answer until it is checked. Writes what it was about to do to the file HOLDFAST_KILL_NOTE.
  */

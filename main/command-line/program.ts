@@ -3,6 +3,7 @@ import { dataDirectory } from '../platform/data-directory.ts';
 import { Fault, toContractError } from '../platform/fault.ts';
 import { addAccountCommands } from './account-commands.ts';
 import { addArchiveCommands } from './archive-commands.ts';
+import { addCandidatesCommand } from './candidates-command.ts';
 import type { CommandLineHost } from './command-line-host.ts';
 import { addCoverageCommand } from './coverage-command.ts';
 import { EXIT, exitCodeOfFault } from './exit-codes.ts';
@@ -91,6 +92,7 @@ function createProgram(version: string, help: string[], run: RunCommand): Comman
   addFetchCommands(program, run);
   addRunCommands(program, run);
   addCoverageCommand(program, run);
+  addCandidatesCommand(program, run);
   addSyncCommand(program, run);
   addArchiveCommands(program, run);
   addServeCommands(program, run);

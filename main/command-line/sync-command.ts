@@ -4,33 +4,27 @@ import { Fault } from '../platform/fault.ts';
 import { noDeliveries } from '../coverage/delivery-totals.ts';
 import { sayNothingToSend } from '../sync/nothing-to-send.ts';
 import { accountName, findAccount, parseKey, unknownAccount } from './account-lookup.ts';
-import { collectKind, collectRelay, parseSince, parseUntil } from './argument-parsers.ts';
 import { EXIT, exitCodeOfRuns } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { followRuns, printReports } from './follow-runs.ts';
+import { addNarrowing, narrowingOf, type NarrowingOptions } from './narrowing-options.ts';
 import { withSession } from './session.ts';
 import type { Invocation, RunCommand, Session } from './session.ts';
 import { previewLines, syncDocument } from './sync-report.ts';
 
-interface SyncOptions {
-  relay?: string[];
-  kind?: number[];
-  since?: number;
-  until?: number;
+interface SyncOptions extends NarrowingOptions {
   retryRefused?: boolean;
   dryRun?: boolean;
 }
 
 /** Adds `sync` to the program. */
 export function addSyncCommand(program: Command, run: RunCommand): void {
-  program
-    .command('sync')
-    .description('send the copies that write relays were confirmed to lack, and read each of them back')
-    .argument('<key>', 'the account: npub, nprofile or 64 hexadecimal characters')
-    .option('--relay <url>', 'only to this write relay (repeatable)', collectRelay)
-    .option('--kind <n>', 'only events of this kind (repeatable)', collectKind)
-    .option('--since <time>', 'only events from this time on: Unix seconds or a date', parseSince)
-    .option('--until <time>', 'only events up to this time: Unix seconds or a date', parseUntil)
+  addNarrowing(
+    program
+      .command('sync')
+      .description('send the copies that write relays were confirmed to lack, and read each of them back')
+      .argument('<key>', 'the account: npub, nprofile or 64 hexadecimal characters'),
+  )
     .option('--retry-refused', 'also what a relay refused for a lasting reason before')
     .option('--dry-run', 'only say what would be sent where')
     .addHelpText(
@@ -47,13 +41,7 @@ async function sync(call: Invocation, account: string, options: SyncOptions): Pr
   const whenEmpty = (): never => {
     throw unknownAccount(account);
   };
-  const narrowing: Narrowing = {
-    ...(options.relay === undefined ? {} : { relays: options.relay }),
-    ...(options.kind === undefined ? {} : { kinds: options.kind }),
-    ...(options.since === undefined ? {} : { since: options.since }),
-    ...(options.until === undefined ? {} : { until: options.until }),
-  };
-  const args = { account, ...narrowing, ...(options.retryRefused === true ? { includeRefused: true } : {}) };
+  const args = { account, ...narrowingOf(options), ...(options.retryRefused === true ? { includeRefused: true } : {}) };
   if (options.dryRun === true) {
     return withSession(call, 'read', whenEmpty, (session) => preview(call, session, args));
   }

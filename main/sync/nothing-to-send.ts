@@ -19,23 +19,23 @@ const WORDS: Record<ExclusionReason, string> = {
  * @param whole the candidates without the narrowing, where they are known.
  * @returns a Fault `nothing-to-do`.
  */
-export function sayNothingToSend(tree: CandidateTree, narrowing: Narrowing, whole = tree): Fault {
+export function sayNothingToSend(tree: CandidateTree, narrowing: Narrowing, whole?: CandidateTree): Fault {
   const { total, excluded, refused, undetermined } = numbersOf(tree);
   return new Fault('nothing-to-do', [firstSentence(tree, narrowing, whole), ...whatThereIsInstead(tree)].join(' '), {
     total,
-    missing: whole.total,
+    missing: (whole ?? tree).total,
     excluded,
     refused,
     undetermined,
   });
 }
 
-function firstSentence(tree: CandidateTree, narrowing: Narrowing, whole: CandidateTree): string {
-  if (whole.relays.length === 0) return 'This account has no write relays to send to.';
+function firstSentence(tree: CandidateTree, narrowing: Narrowing, whole: CandidateTree | undefined): string {
+  if ((whole ?? tree).relays.length === 0) return 'This account has no write relays to send to.';
   if (!isNarrowed(narrowing)) return 'Nothing that may be sent is confirmed missing on the write relays.';
-  if (whole.total > 0) return `This narrowing selects nothing; without it there ${missing(whole.total)}.`;
-  return whole === tree
-    ? 'This narrowing selects nothing.'
+  if (whole === undefined) return 'This narrowing selects nothing.';
+  return whole.total > 0
+    ? `This narrowing selects nothing; without it there ${missing(whole.total)}.`
     : 'This narrowing selects nothing, and without it nothing is confirmed missing either.';
 }
 
@@ -60,8 +60,9 @@ export function whatThereIsInstead(tree: CandidateTree): string[] {
     );
   }
   if (tree.unchecked !== undefined && tree.unchecked > 0) {
+    const [is, may] = tree.unchecked === 1 ? ['is', 'it'] : ['are', 'they'];
     sentences.push(
-      `${count(tree.unchecked, 'event')} ${isOrAre(tree.unchecked)} left out, because nobody checked yet whether they may be sent.`,
+      `${count(tree.unchecked, 'event')} ${is} left out, because nobody checked yet whether ${may} may be sent.`,
     );
   }
   return sentences;

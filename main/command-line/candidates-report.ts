@@ -1,0 +1,63 @@
+import type { AccountSummary, CandidateRelay, CandidateTree, Narrowing } from '../../preload/contract.ts';
+import { isNarrowed } from '../sync/narrowing.ts';
+import { sayNothingToSend, whatThereIsInstead } from '../sync/nothing-to-send.ts';
+import { accountName } from './account-lookup.ts';
+import { formatCellTime, formatCount, formatQuantity, formatTime, singleLine } from './plain-text.ts';
+import { tableLines } from './text-table.ts';
+
+const INDENT = '  ';
+
+/**
+ * The candidates for a person: relays, under each the kinds of which it lacks copies, and what is not offered.
+ *
+ * @param about.whole the candidates without the narrowing, for the case that it selects nothing.
+ */
+export function* candidateLines(
+  tree: CandidateTree,
+  about: { narrowing: Narrowing; whole: CandidateTree },
+  account: AccountSummary,
+): Generator<string> {
+  const name = accountName(account);
+  if (tree.total === 0) yield `${name}: ${sayNothingToSend(tree, about.narrowing, about.whole).message}\n`;
+  else yield `${name}: ${formatQuantity(tree.total, 'missing copy', 'missing copies')} may be sent\n`;
+
+  // One table over all relays, so that the columns of all of them stand in line.
+  const [title = '', ...rows] = kindTable(tree.relays.flatMap(({ kinds }) => kinds));
+  let next = 0;
+  for (const relay of tree.relays) {
+    yield `\n${relayLine(relay)}\n`;
+    if (relay.kinds.length > 0) yield `${INDENT}${title}\n`;
+    for (const _ of relay.kinds) yield `${INDENT}${rows[next++] ?? ''}\n`;
+  }
+  const sentences = tree.total === 0 ? [] : whatThereIsInstead(tree);
+  if (sentences.length > 0) yield `\n${sentences.map((sentence) => `${sentence}\n`).join('')}`;
+}
+
+function relayLine({ url, count, observedAt, refused, undetermined }: CandidateRelay): string {
+  const facts = [count === 0 ? 'nothing missing' : `${formatCount(count)} missing`];
+  if (observedAt !== null) facts.push(`as of ${formatTime(observedAt)}`);
+  if (refused > 0) facts.push(`${formatCount(refused)} refused before`);
+  if (undetermined !== null && undetermined > 0) facts.push(`${formatCount(undetermined)} undetermined`);
+  return `${singleLine(url)} (${facts.join(', ')})`;
+}
+
+function kindTable(kinds: CandidateRelay['kinds']): string[] {
+  return tableLines(
+    [{ title: 'kind', align: 'right' }, { title: 'missing', align: 'right' }, { title: 'observed (UTC)' }],
+    kinds.map(({ kind, count, observedAt }) => [String(kind), formatCount(count), formatCellTime(observedAt)]),
+  );
+}
+
+/** What can be done about it, or null. */
+export function nextStep(
+  tree: CandidateTree,
+  narrowing: Narrowing,
+  { npub }: Pick<AccountSummary, 'npub'>,
+): string | null {
+  if (tree.relays.length === 0) return `add write relays with: holdfast account relays ${npub} --write URL`;
+  if (tree.total > 0) {
+    return `send them with: holdfast sync ${npub}${isNarrowed(narrowing) ? ' and the same narrowing' : ''}`;
+  }
+  const isOpen = tree.relays.some(({ undetermined }) => undetermined !== null && undetermined > 0);
+  return isOpen ? `find out what relays have with: holdfast fetch ${npub}` : null;
+}

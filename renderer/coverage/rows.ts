@@ -8,7 +8,7 @@ import type {
 import { sortedKinds } from '../text/event-kinds.ts';
 import { countOf, formatCount } from '../text/numbers.ts';
 import { largerLimit, unfinishedReason } from '../text/sentences.ts';
-import { formatBounds, formatSecond } from '../text/times.ts';
+import { formatBoundsAmong, formatSecond } from '../text/times.ts';
 import type { MonthCount } from './month-columns.ts';
 import { anyOverlap } from './timeline.ts';
 
@@ -268,7 +268,7 @@ export function notFetchedSentence(range: Pick<CoverageRange, 'notFetched'>): st
 /** Says which later range made an unfinished one nothing to be done any more. */
 export function closedSentence(relay: CoverageRelay, range: CoverageRange, timeZone?: string): string {
   const by = relay.ranges.find(({ id }) => id === range.closedBy);
-  const named = by === undefined ? 'A later range' : `The later range ${formatBounds(by.since, by.until, timeZone)}`;
+  const named = by === undefined ? 'A later range' : `The later range ${formatBoundsAmong(by, relay.ranges, timeZone)}`;
   return `${named} covers all of this one and is complete, so nothing is left to do here.`;
 }
 

@@ -3,7 +3,7 @@ import { notFetchedSentence, saturationOffers, saturationSentence, type Offer } 
 import { relayInSentence } from '../text/names.ts';
 import { countOf, formatCount } from '../text/numbers.ts';
 import { unfinishedReason } from '../text/sentences.ts';
-import { formatBounds } from '../text/times.ts';
+import { formatBoundsAmong } from '../text/times.ts';
 
 /** Something that wants a decision, as one sentence with the one thing that helps. */
 export interface AttentionItem {
@@ -33,7 +33,7 @@ function rangeItems(relay: CoverageRelay, range: CoverageRange): AttentionItem[]
       ...base,
       key: `range ${range.id}`,
       tone: range.status === 'failed' ? 'bad' : 'warn',
-      text: `${relayInSentence(relay.url)}: ${formatBounds(range.since, range.until)} ${verb}. ${unfinishedReason(range)}${seen}`,
+      text: `${relayInSentence(relay.url)}: ${formatBoundsAmong(range, relay.ranges)} ${verb}. ${unfinishedReason(range)}${seen}`,
       // What was broken off is gone on with first; only a walk that stands at its end is helped by a larger page.
       help: range.resumable
         ? 'resume'

@@ -112,6 +112,28 @@ export function formatBounds(since: number | null, until: number, timeZone?: str
   return `${from.includes(year) ? from.replace(year, ' ') : from} → ${formatMinute(until, timeZone)}`;
 }
 
+/** The two bounds of a range, and both to the second. */
+export function formatExactBounds(since: number | null, until: number, timeZone?: string): string {
+  return `${since === null ? 'Beginning' : formatSecond(since, timeZone)} → ${formatSecond(until, timeZone)}`;
+}
+
+interface Bounds {
+  since: number | null;
+  until: number;
+}
+
+/** The bounds of one of several ranges: to the second where another one would read the same without them. */
+export function formatBoundsAmong(range: Bounds, all: readonly Bounds[], timeZone?: string): string {
+  const minuteOf = (second: number | null): number | null => (second === null ? null : Math.floor(second / MINUTE));
+  const alike = all.some(
+    (other) =>
+      (other.since !== range.since || other.until !== range.until) &&
+      minuteOf(other.until) === minuteOf(range.until) &&
+      minuteOf(other.since) === minuteOf(range.since),
+  );
+  return (alike ? formatExactBounds : formatBounds)(range.since, range.until, timeZone);
+}
+
 /** The span of an archive in months: "Mar 2022 – today", "Mar 2022 – Jan 2024". */
 export function formatSpan(oldest: number, newest: number, now: number, timeZone?: string): string {
   const start = formatMonth(oldest, timeZone);

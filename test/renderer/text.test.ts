@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { kindName, sortedKinds } from '../../renderer/text/event-kinds.ts';
 import { accountName, relayName, shorten } from '../../renderer/text/names.ts';
 import { countOf, formatBytes, formatCount, formatRate, sayList } from '../../renderer/text/numbers.ts';
-import { formatBounds, formatDuration, formatRelative, formatSecond, formatSpan } from '../../renderer/text/times.ts';
+import {
+  formatBounds,
+  formatBoundsAmong,
+  formatDuration,
+  formatRelative,
+  formatSecond,
+  formatSpan,
+} from '../../renderer/text/times.ts';
 
 const zone = 'Europe/Berlin';
 const at = (iso: string): number => Date.parse(iso) / 1000;
@@ -67,6 +74,18 @@ describe('times', () => {
     expect(formatBounds(now - 90 * 86_400, now, zone)).toBe('1 Sep 21:00 → 30 Nov 2026 20:00');
     expect(formatBounds(now - 3600, now, zone)).toBe('30 Nov 2026 19:00 → 20:00');
     expect(formatBounds(now + 1, now + 12, zone)).toBe('30 Nov 2026 20:00:01 → 20:00:12');
+  });
+
+  it('shows seconds of ranges that would read alike without them', () => {
+    const one = { since: null, until: now + 5 };
+    const other = { since: null, until: now + 17 };
+    const newer = { since: now, until: now + 86_400 };
+    expect(formatBoundsAmong(one, [one, other, newer], zone)).toBe('Beginning → 30 Nov 2026 20:00:05');
+    expect(formatBoundsAmong(other, [one, other, newer], zone)).toBe('Beginning → 30 Nov 2026 20:00:17');
+    expect(formatBoundsAmong(newer, [one, other, newer], zone)).toBe(formatBounds(newer.since, newer.until, zone));
+    expect(formatBoundsAmong(one, [one, newer], zone)).toBe('Beginning → 30 Nov 2026 20:00');
+    const later = { since: now + 30, until: now + 86_410 };
+    expect(formatBoundsAmong(newer, [newer, later], zone)).toBe('30 Nov 2026 20:00:00 → 1 Dec 2026 20:00:00');
   });
 
   it('survives seconds that no calendar holds', () => {

@@ -82,7 +82,7 @@ export class Fingerprints {
 
 /**
  * Writes the running sum after the one at `at`. A function of its own, with the additions written out in pairs that do not
- * wait for one another: as one loop over everything it took twice as long, and in some processes a quarter more still.
+ * wait for one another: as one loop over everything it took nearly twice as long, and in some processes a quarter more still.
  */
 function writeNextSum(ids: Uint32Array, sums: Uint32Array, at: number): void {
   let carry = 0;

@@ -46,8 +46,8 @@ export class ItemMemory {
 }
 
 /**
- * The memory of a set that was released, for the next one. Fresh memory costs a page fault for every 4 KiB and, as it
- * piles up, garbage collections: together up to as much as a whole reconciliation.
+ * The memory of a set that was released, for the next one. Fresh memory piles up until the garbage collector runs, and
+ * costs a page fault for every 4 KiB whenever the allocator has handed the last set's back to the system.
  */
 let spare: ItemMemory | null = null;
 

@@ -129,8 +129,7 @@ function addRelay(rows: CoverageRow[], relay: CoverageRelay, sources: RowSources
     if (open) addRange(rows, relay, range, sources);
   }
   if (anyOverlap(relay.ranges)) {
-    const text =
-      'Ranges share the seconds at their edges. An event there counts in each of them, so their numbers are not added up.';
+    const text = 'Ranges overlap. An event counts in each that covers it, so their numbers are not added up.';
     rows.push(note(`overlap ${url}`, 2, 'quiet', text, relay));
   }
   const months = sources.months(url);

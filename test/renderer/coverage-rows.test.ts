@@ -57,8 +57,10 @@ describe('rows of the coverage tree', () => {
       sampleRange({ id: 1 }),
       sampleRange({ id: 2, since: 1990, until: 3000 }),
     ]);
-    const keys = coverageRows([relay], sources([relayKey])).map((row) => row.key);
+    const rows = coverageRows([relay], sources([relayKey]));
+    const keys = rows.map((row) => row.key);
     expect(keys).toEqual([relayKey, 'range 1', 'range 2', 'range 3', 'overlap wss://relay.example']);
+    expect(rows.at(-1)).toMatchObject({ text: expect.stringContaining('An event counts in each that covers it') });
   });
 
   it('keeps the reason of an unfinished range before its facts, with Resume when that is possible', () => {

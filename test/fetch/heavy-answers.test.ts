@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MOST_BYTES } from '../../main/fetch/unfinished-answer.ts';
 import { buildHistory } from '../relays/event-builder.ts';
 import { ownResponder } from '../relays/own-responder.ts';
-import type { Behaviour } from '../relays/relay-behaviour.ts';
+import type { AnswerStep, Behaviour } from '../relays/relay-behaviour.ts';
 import { ScriptedRelay } from '../relays/scripted-relay.ts';
 import { FetchRig, START } from './fetch-rig.ts';
 
@@ -16,7 +16,7 @@ function heavyEvents(bytes: number): Behaviour {
   return {
     name: `sends frames of ${bytes} bytes`,
     shapeAnswer: (steps) =>
-      steps.map((step) => {
+      steps.map((step): AnswerStep => {
         if (step.type !== 'event') return step;
         return { type: 'text', text: `["EVENT",${JSON.stringify(step.subscription)},${step.stored.json}`.padEnd(bytes - 1) + ']' }; // prettier-ignore
       }),
@@ -71,7 +71,7 @@ describe('an answer that is too heavy for memory', () => {
     relay.behave(heavyEvents(FRAME_BYTES), {
       name: 'sends each event over and over',
       shapeAnswer: (steps) =>
-        steps.flatMap((step) => (step.type === 'text' ? Array.from({ length: 40 }, () => step) : [step])),
+        steps.flatMap((step): AnswerStep[] => (step.type === 'text' ? Array.from({ length: 40 }, () => step) : [step])),
     });
 
     expect(await rig.fetch({ limit: 4 })).toMatchObject({ status: 'partial', resumable: true });

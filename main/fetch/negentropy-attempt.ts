@@ -3,6 +3,7 @@ import { finishWalk, namedWithoutBody } from '../coverage/finish-walk.ts';
 import { endAttempt, type Attempt, type Range } from '../coverage/range-history.ts';
 import { recordReconciliation } from '../coverage/record-reconciliation.ts';
 import { nowSeconds } from '../platform/clock.ts';
+import { Fault } from '../platform/fault.ts';
 import type { NegentropyOutcome, RelayFilter } from '../relays/relay-query.ts';
 import { saysSetTooLarge } from '../relays/relay-reason.ts';
 import { BodyFetch, NEGENTROPY_CHECKPOINT } from './body-fetch.ts';
@@ -107,6 +108,8 @@ class NegentropyAttempt {
     try {
       session = await reconciler.open(account, scope);
     } catch (error) {
+      // An archive that cannot be read is no matter of the relay, and pages cannot be stored in it either.
+      if (error instanceof Fault) throw error;
       return { type: 'ended', reason: wordsOf(error), fallBack: true };
     }
     const request = requestOf(this.#range, scope);

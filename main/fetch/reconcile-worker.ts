@@ -1,4 +1,5 @@
 import BetterSqlite3 from 'better-sqlite3';
+import { storageFaultOr } from '../database/storage-fault.ts';
 import { Initiator } from '../negentropy/initiator.ts';
 import { ItemSetBuilder } from '../negentropy/item-set-builder.ts';
 import { payloadFromHex, payloadToHex } from '../negentropy/payload-hex.ts';
@@ -52,7 +53,17 @@ serveRequests((request: ReconcileRequest): ReconcileAnswer => {
 });
 
 function open(request: Extract<ReconcileRequest, { type: 'open' }>): ReconcileAnswer {
-  const database = new BetterSqlite3(request.path, { readonly: true, timeout: 5000 });
+  try {
+    return openOver(new BetterSqlite3(request.path, { readonly: true, timeout: 5000 }), request);
+  } catch (error) {
+    throw storageFaultOr(error, request.path);
+  }
+}
+
+function openOver(
+  database: BetterSqlite3.Database,
+  request: Extract<ReconcileRequest, { type: 'open' }>,
+): ReconcileAnswer {
   try {
     // One transaction, so that the items and the number up to which they reach belong to the same state.
     const { items, times, comparedUpTo } = database.transaction(() => readItems(database, request))();

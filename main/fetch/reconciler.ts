@@ -32,6 +32,7 @@ export class Reconciler {
    * Reads an author's archived events of a scope and begins a session over them.
    *
    * @param scope bounds in Unix seconds, both inclusive; `since: null` is Beginning.
+   * @throws Fault `storage`, `database-damaged` when the archive cannot be read.
    */
   async open(author: string, scope: { since: number | null; until: number }): Promise<ReconcileSession> {
     const session = this.#nextSession++;

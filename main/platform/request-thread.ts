@@ -1,12 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import { Fault } from './fault.ts';
+import { fromThreadFailure, type ThreadFailure } from './thread-failure.ts';
 
 /** What travels to a thread and back: every request has a number, and every answer bears the number of its request. */
 export interface ThreadRequest {
   number: number;
   body: unknown;
 }
-export type ThreadAnswer = { number: number; body: unknown } | { number: number; error: string };
+export type ThreadAnswer = { number: number; body: unknown } | { number: number; failure: ThreadFailure };
 
 /**
  * Where a worker lies: beside the calling module as TypeScript when sources run, in the same flat folder as JavaScript
@@ -39,7 +40,7 @@ export class RequestThread<Request, Answer> {
     this.#url = url;
   }
 
-  /** Rejects with the thread's own words when it cannot answer, and with a Fault `cancelled` after `close`. */
+  /** Rejects with the Fault, or in the words, of the thread when it cannot answer, and with a Fault `cancelled` after `close`. */
   ask(request: Request): Promise<Answer> {
     if (this.#closed) return Promise.reject(closing());
     const worker = this.#started();
@@ -67,7 +68,7 @@ export class RequestThread<Request, Answer> {
       const waiting = this.#waiting.get(answer.number);
       this.#waiting.delete(answer.number);
       if (this.#waiting.size === 0 && !this.#closed) worker.unref();
-      if ('error' in answer) waiting?.reject(new Error(answer.error));
+      if ('failure' in answer) waiting?.reject(fromThreadFailure(answer.failure));
       // The worker is ours and typed by the same request and answer.
       else waiting?.resolve(answer.body as Answer);
     });

@@ -1,5 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import type { ThreadAnswer, ThreadRequest } from './request-thread.ts';
+import { toThreadFailure } from './thread-failure.ts';
 
 /** The thread's side of a {@link RequestThread}: answers every request, and tells of a failure instead of dying of it. */
 export function serveRequests<Request, Answer>(handle: (request: Request) => Answer | Promise<Answer>): void {
@@ -11,7 +12,7 @@ export function serveRequests<Request, Answer>(handle: (request: Request) => Ans
       // The asking side is ours and typed by the same request.
       result = { number, body: await handle(body as Request) };
     } catch (error) {
-      result = { number, error: error instanceof Error ? error.message : String(error) };
+      result = { number, failure: toThreadFailure(error) };
     }
     port.postMessage(result);
   };

@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ImportReport, SignedEvent } from '../../preload/contract.ts';
@@ -73,12 +73,13 @@ describe('import', () => {
     expect(rig.stdout.document).toMatchObject({ bad: 1, problems: [{ line: 1, message: 'not an event' }] });
   });
 
-  it.skipIf(process.getuid?.() === 0)('of a file that cannot be read has exit code 1', async () => {
+  it('of a file that is there and cannot be read has exit code 1, says why, and opens no archive', async () => {
     const rig = commandLineRig();
-    const file = join(rig.directory, 'secret.jsonl');
-    writeFileSync(file, '');
-    chmodSync(file, 0);
+    const file = join(rig.directory, 'circle.jsonl');
+    // Nobody can read a link to itself, not even who may read everything.
+    symlinkSync(file, file);
     expect(await rig.run('import', file)).toBe(1);
+    expect(rig.stderr.text).toContain(`${file} cannot be read`);
     expect(rig.opened).toEqual([]);
   });
 

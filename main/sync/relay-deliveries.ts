@@ -196,7 +196,7 @@ export class RelayDeliveries {
     const failure = await connection.readyToPublish({ signal, onWaiting: (waiting) => activity.wait(waiting) });
     activity.end();
     if (failure === null) return true;
-    if (failure.code !== 'cancelled') await this.#giveUpSending(failure.message);
+    if (!signal.aborted) await this.#giveUpSending(failure.message);
     return false;
   }
 

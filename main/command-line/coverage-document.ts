@@ -80,7 +80,7 @@ async function* attemptQueries(session: Session, attempt: number): AsyncGenerato
 }
 
 function queryPieces(query: CoverageQuery): Iterable<string> {
-  const { type, request, sentAt, completedAt, ending, message, received, valid, unique } = query;
-  const document = { type, request, sentAt, completedAt, ending, message, received, valid, unique, new: query.new };
+  const { id, type, request, sentAt, completedAt, ending, message, received, valid, unique } = query;
+  const document = { id, type, request, sentAt, completedAt, ending, message, received, valid, unique, new: query.new };
   return [JSON.stringify(document)];
 }

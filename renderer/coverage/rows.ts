@@ -38,7 +38,7 @@ export type CoverageRow = RowBase &
     | { type: 'kinds'; range: CoverageRange }
     | { type: 'kind'; kind: number; count: number }
     | { type: 'attempts'; range: CoverageRange }
-    | { type: 'attempt'; attempt: CoverageAttempt; number: number; relation: AttemptRelation }
+    | { type: 'attempt'; attempt: CoverageAttempt; relation: AttemptRelation }
     | { type: 'attempt-facts'; attempt: CoverageAttempt; relation: AttemptRelation }
     | {
         type: 'query';
@@ -54,7 +54,7 @@ export type CoverageRow = RowBase &
 /** What helps with a note: going on, asking for larger pages, or comparing by NIP-77. */
 export type Offer = 'resume' | 'larger-page' | 'compare';
 
-/** How an attempt stands to the others of its range; numbers are those of the list, the first attempt being 1. */
+/** How an attempt stands to the others of its range, by their recorded numbers. */
 export interface AttemptRelation {
   /** The attempt that this one goes on from, repeats, or was made instead of. */
   prior: { number: number; how: 'continues' | 'repeats' | 'instead-of' } | null;
@@ -190,22 +190,18 @@ function addRange(rows: CoverageRow[], relay: CoverageRelay, range: CoverageRang
   }
   const attempts = known?.attempts ?? [];
   const relations = relationsOf(attempts);
-  attempts.forEach((attempt, position) => {
-    addAttempt(rows, attempt, attempts.length - position, relations.get(attempt.id) ?? UNRELATED, sources);
-  });
+  for (const attempt of attempts) addAttempt(rows, attempt, relations.get(attempt.id) ?? UNRELATED, sources);
 }
 
 const UNRELATED: AttemptRelation = { prior: null, replacedBy: null };
 
 /** How the attempts of a range, newest first, stand to each other, by attempt. */
 export function relationsOf(attempts: readonly CoverageAttempt[]): ReadonlyMap<number, AttemptRelation> {
-  const numbers = new Map(attempts.map((attempt, position) => [attempt.id, attempts.length - position]));
   const byId = new Map(attempts.map((attempt) => [attempt.id, attempt]));
   const relations = new Map<number, AttemptRelation>();
   for (const attempt of [...attempts].reverse()) {
     const prior = attempt.prior === null ? undefined : byId.get(attempt.prior);
-    const number = prior === undefined ? undefined : numbers.get(prior.id);
-    if (prior === undefined || number === undefined) {
+    if (prior === undefined) {
       relations.set(attempt.id, UNRELATED);
       continue;
     }
@@ -216,10 +212,9 @@ export function relationsOf(attempts: readonly CoverageAttempt[]): ReadonlyMap<n
       prior.run === attempt.run &&
       !attempt.continued;
     const how = fellBack ? 'instead-of' : attempt.continued ? 'continues' : 'repeats';
-    relations.set(attempt.id, { prior: { number, how }, replacedBy: null });
+    relations.set(attempt.id, { prior: { number: prior.id, how }, replacedBy: null });
     if (fellBack) {
-      const replacedBy = numbers.get(attempt.id) ?? null;
-      relations.set(prior.id, { prior: relations.get(prior.id)?.prior ?? null, replacedBy });
+      relations.set(prior.id, { prior: relations.get(prior.id)?.prior ?? null, replacedBy: attempt.id });
     }
   }
   return relations;
@@ -228,13 +223,12 @@ export function relationsOf(attempts: readonly CoverageAttempt[]): ReadonlyMap<n
 function addAttempt(
   rows: CoverageRow[],
   attempt: CoverageAttempt,
-  number: number,
   relation: AttemptRelation,
   sources: RowSources,
 ): void {
   const key = `attempt ${attempt.id}`;
   const open = sources.isOpen(key);
-  rows.push({ type: 'attempt', key, level: 4, open, attempt, number, relation });
+  rows.push({ type: 'attempt', key, level: 4, open, attempt, relation });
   if (!open) return;
   rows.push({ type: 'attempt-facts', key: `attempt-facts ${attempt.id}`, level: 5, open: null, attempt, relation });
   for (let index = 0; index < attempt.queryCount; index += 1) {

@@ -131,10 +131,7 @@ describe('coverage --json', () => {
       queryCount: _d,
       ...rangeFields
     } = range;
-    const queries = Array.from({ length: 1100 }, (_, index) => {
-      const { id: _id, ...fields } = query(index);
-      return fields;
-    });
+    const queries = Array.from({ length: 1100 }, (_, index) => query(index));
     expect(rig.stdout.document).toEqual({
       account: PUBKEY,
       archive: { events: 12_431, oldest: 1_600_000_000, newest: 1_700_000_000 },

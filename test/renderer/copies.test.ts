@@ -126,11 +126,11 @@ describe('how attempts stand to each other', () => {
   const relations = relationsOf(list);
   const of = (id: number) => relations.get(id) ?? { prior: null, replacedBy: null };
 
-  it('is told by the numbers of the list', () => {
+  it('is told by their recorded numbers', () => {
     expect([14, 13, 12, 11].map((id) => relationPhrase(of(id)))).toEqual([
-      'continues attempt 3',
-      'instead of attempt 2',
-      'attempt 3 paged instead',
+      'continues attempt 13',
+      'instead of attempt 12',
+      'attempt 13 paged instead',
       null,
     ]);
     expect(relationSentences(of(12))).toHaveLength(2);

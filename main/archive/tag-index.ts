@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { WritableDatabase } from '../database/database-file.ts';
 import type { Clock } from '../platform/clock.ts';
 import { indexedTags } from './indexed-tags.ts';
@@ -84,6 +85,7 @@ export class TagIndex {
   }
 
   async #work(): Promise<void> {
-    while (!this.#closed && (await indexNextTags(this.#db)));
+    // Transactions follow one another without a turn of the event loop.
+    while (!this.#closed && (await indexNextTags(this.#db))) await setImmediate();
   }
 }

@@ -28,10 +28,20 @@ export function queryPurpose(query: CoverageQuery, attempt: Pick<CoverageAttempt
 export function queryCounts(query: CoverageQuery): string {
   if (query.type === 'NEG') {
     return query.ending === 'neg-complete'
-      ? `${countOf(query.valid, 'event')} established on the relay`
-      : `${countOf(query.valid, 'event')} named by the relay`;
+      ? `${countOf(query.valid, 'event')} on the relay`
+      : `${countOf(query.valid, 'event')} named so far`;
   }
-  return `${formatCount(query.received)} received · ${formatCount(query.valid)} valid · ${formatCount(query.new)} new`;
+  const invalid = query.received - query.valid;
+  return [
+    `${formatCount(query.received)} received`,
+    ...(invalid > 0 ? [`${formatCount(invalid)} not valid`] : []),
+    `${formatCount(query.new)} new`,
+  ].join(' · ');
+}
+
+/** What a query found; a dash for one that asks for bodies, which a comparison found before. */
+export function queryFound(query: CoverageQuery): string {
+  return query.type === 'REQ' && idsOf(query.request) !== null ? '–' : formatCount(query.unique);
 }
 
 /** The counts of a query in full, for its details. */

@@ -3,7 +3,7 @@ import type { CopiesSummary, CoverageAttempt, CoverageQuery, RelayPresence } fro
 import { noteEncode, npubEncode, nsecEncode } from 'nostr-tools/nip19';
 import { eventIdOf } from '../../renderer/app/route.ts';
 import { attemptStatus, relationPhrase, relationSentences } from '../../renderer/coverage/attempt-words.ts';
-import { queryCounts, queryPurpose, queryScope } from '../../renderer/coverage/query-words.ts';
+import { queryCounts, queryFound, queryPurpose, queryScope } from '../../renderer/coverage/query-words.ts';
 import { notFetchedSentence, relationsOf, saturationOffers } from '../../renderer/coverage/rows.ts';
 import { copiesParts, copiesSentence, formatShare, whereaboutsSentence } from '../../renderer/text/copies.ts';
 import { copiesOnRelay } from '../../renderer/text/sentences.ts';
@@ -176,8 +176,16 @@ describe('queries in words', () => {
   });
 
   it('do not call a broken comparison established', () => {
-    expect(queryCounts(query({ type: 'NEG', ending: 'neg-complete' }))).toBe('9 events established on the relay');
-    expect(queryCounts(query({ type: 'NEG', ending: 'timeout' }))).toBe('9 events named by the relay');
+    expect(queryCounts(query({ type: 'NEG', ending: 'neg-complete' }))).toBe('9 events on the relay');
+    expect(queryCounts(query({ type: 'NEG', ending: 'timeout' }))).toBe('9 events named so far');
+  });
+
+  it('say what came in a few words, and find nothing where bodies were asked for', () => {
+    expect(queryCounts(query({}))).toBe('10 received · 1 not valid · 7 new');
+    expect(queryCounts(query({ valid: 10 }))).toBe('10 received · 7 new');
+    expect(queryFound(query({}))).toBe('8');
+    expect(queryFound(query({ request: { ids: ['a'] }, unique: 0 }))).toBe('–');
+    expect(queryFound(query({ type: 'NEG', unique: 9 }))).toBe('9');
   });
 
   it('name the stretch that was asked about', () => {

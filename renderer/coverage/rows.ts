@@ -278,6 +278,14 @@ export function saturationSentence(range: Pick<CoverageRange, 'saturatedSeconds'
     : `${countOf(seconds.length, 'second')} (${named}${more}) hold more events than a page can carry, so some of them may be missing here.`;
 }
 
+/** All seconds that one page cannot carry, oldest first, in local time. */
+export function saturatedList(range: Pick<CoverageRange, 'saturatedSeconds'>, timeZone?: string): string {
+  return [...range.saturatedSeconds]
+    .sort((left, right) => left - right)
+    .map((second) => formatSecond(second, timeZone))
+    .join(', ');
+}
+
 /** Where a row's parent stands among the rows, or -1 for a row of the first level. */
 export function parentIndex(rows: readonly CoverageRow[], index: number): number {
   const level = rows[index]?.level ?? 1;

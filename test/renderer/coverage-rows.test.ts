@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { CoverageAttempt } from '../../preload/contract.ts';
 import { CoverageDetails } from '../../renderer/coverage/details.ts';
-import { coverageRows, parentIndex, saturationSentence, type RowSources } from '../../renderer/coverage/rows.ts';
+import {
+  coverageRows,
+  parentIndex,
+  saturatedList,
+  saturationSentence,
+  type RowSources,
+} from '../../renderer/coverage/rows.ts';
 import { fixtureApi } from './fixture-api.ts';
 import { sampleRange, sampleRelay } from './coverage-samples.ts';
 
@@ -135,6 +141,13 @@ describe('rows of the coverage tree', () => {
     const open = [relayKey, 'range 1', 'attempts 1', 'attempt 11'];
     const rows = coverageRows([sampleRelay([sampleRange()])], sources(open, [attempt({ queryCount: 20_000 })]));
     expect(rows.length).toBeGreaterThan(20_000);
+  });
+
+  it('lists every saturated second in the facts of its range', () => {
+    const seconds = [4, 3, 2, 1, 0];
+    expect(saturatedList({ saturatedSeconds: seconds }, 'UTC').split(', ')).toEqual(
+      [0, 1, 2, 3, 4].map((second) => `1 Jan 1970 00:00:0${second}`),
+    );
   });
 
   it('names at most three saturated seconds', () => {

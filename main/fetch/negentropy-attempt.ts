@@ -6,6 +6,7 @@ import { nowSeconds } from '../platform/clock.ts';
 import { Fault } from '../platform/fault.ts';
 import type { NegentropyOutcome, RelayFilter } from '../relays/relay-query.ts';
 import { saysSetTooLarge } from '../relays/relay-reason.ts';
+import { comparisonSentence } from './comparison-sentence.ts';
 import { BodyFetch, NEGENTROPY_CHECKPOINT } from './body-fetch.ts';
 import { rememberNegentropy } from './negentropy-support.ts';
 import type { AttemptEnd, PagingContext } from './paging-attempt.ts';
@@ -220,18 +221,21 @@ class NegentropyAttempt {
   async #complete(): Promise<NegentropyEnd> {
     const { db, clock, signal } = this.#context;
     const bodies = await this.#bodies.finish();
-    const compared = this.#parts === 0 ? (this.#attempt.reason ?? '') : this.#sentence();
+    const compared =
+      this.#parts === 0
+        ? (this.#attempt.reason ?? '')
+        : comparisonSentence({
+            parts: this.#parts,
+            common: this.#common,
+            remoteOnly: this.#remoteOnly,
+            localOnly: this.#localOnly,
+          });
     const missing = bodies.notFetched > 0 ? ` ${bodies.notFetched} bodies did not come. ${bodies.reason ?? ''}` : '';
     const reason = `${compared}${missing}`.trim();
     const status = await finishWalk(db, this.#range, this.#attempt, reason, clock.nowMs());
     // The comparison is complete and stays an inventory; the run is not done while bodies are missing.
     const worst = bodies.notFetched > 0 ? 'partial' : status;
     return { status: worst, reason, lost: signal.aborted || bodies.reason !== null, fallBack: false };
-  }
-
-  #sentence(): string {
-    const parts = this.#parts > 1 ? `, in ${this.#parts} parts because the relay called the whole too large` : '';
-    return `Compared by NIP-77${parts}: ${this.#common} in common, ${this.#remoteOnly} only on the relay, ${this.#localOnly} only here.`;
   }
 
   async #giveUp(reason: string, fallBack: boolean): Promise<NegentropyEnd> {

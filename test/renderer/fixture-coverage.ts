@@ -180,7 +180,7 @@ export function aliceRelays(now: number): CoverageRelay[] {
           attemptCount: 3,
           queryCount: 9,
           reason:
-            'Compared by NIP-77, in 2 parts because the relay called the whole too large: 3,860 in common, 40 only on the relay, 8,531 only here.',
+            'Compared by NIP-77, in 2 parts because the relay called the whole too large. When it was compared, 3,860 were in common, 40 only on the relay, 8,531 only here.',
           resumable: true,
         }),
         range(7, { since: now - 200 * DAY, until: now - 90 * DAY, found: 611, kinds: { 1: 611 }, reason: endReached }),
@@ -221,7 +221,7 @@ export function oneCompleteRelay(now: number): CoverageRelay {
         kinds: { 1: 60, 7: 12, 0: 1, 3: 4 },
         strategy: 'negentropy',
         queryCount: 3,
-        reason: 'Compared by NIP-77: 37 in common, 40 only on the relay, 0 only here.',
+        reason: 'Compared by NIP-77. When it was compared, 37 were in common, 40 only on the relay, 0 only here.',
       }),
     ],
   });

@@ -6,6 +6,7 @@ import type {
   CoverageRelay,
   ErrorCode,
   RunProgress,
+  RunSummary,
   RunType,
   Strategy,
   StrategyChoice,
@@ -58,6 +59,11 @@ export function runTypeName(type: RunType): string {
     'legacy-resume': 'Resume of an old checkpoint',
   };
   return names[type];
+}
+
+/** How long a run took, or takes by now; of one that was resumed the pause in between would count too. `now` in Unix seconds. */
+export function runLength(run: Pick<RunSummary, 'startedAt' | 'finishedAt' | 'resumed'>, now: number): string {
+  return run.resumed ? 'with a pause' : formatDuration((run.finishedAt ?? now) - run.startedAt);
 }
 
 /** How events of a range were asked for. */

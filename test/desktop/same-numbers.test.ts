@@ -1,22 +1,9 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import type { AccountSummary, CoverageRange, CoverageTree, SignedEvent } from '../../preload/contract.ts';
+import { holdfast, numberIn, usedDirectory } from './built-command.ts';
 import { it } from './holdfast-test.ts';
 import type { HostName } from './open-holdfast.ts';
-
-const command = fileURLToPath(new URL('../../bin/holdfast.js', import.meta.url));
-const run = promisify(execFile);
-
-/** What the built command line answers about a data directory, beside the application that has it open. */
-async function holdfast(dataDirectory: string, ...args: string[]): Promise<string> {
-  const { stdout } = await run(process.execPath, [command, '--data', dataDirectory, ...args], {
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  return stdout;
-}
 
 /** The coverage document of the command line: the tree of the contract, with attempts and their queries inside. */
 interface CoverageDocument extends Pick<CoverageTree, 'account' | 'archive'> {
@@ -31,19 +18,6 @@ async function documentOf(dataDirectory: string): Promise<CoverageDocument> {
     await holdfast(dataDirectory, 'coverage', accounts[0]?.npub ?? '', '--json'),
   );
   return document;
-}
-
-/** The directory that the application says it uses; a demo has one of its own. */
-async function usedDirectory(page: Page): Promise<string> {
-  await page.getByRole('link', { name: 'Settings' }).click();
-  const directory = await page.locator('dt:has-text("Data directory") + dd').innerText();
-  await page.goBack();
-  return directory;
-}
-
-/** The first whole number in a text, thousands separators or not. */
-function numberIn(text: string): number {
-  return Number(/\d[\d,]*/.exec(text)?.[0].replaceAll(',', '') ?? Number.NaN);
 }
 
 /** What the activity bar says once the fetch of the sample account has ended. */

@@ -76,6 +76,7 @@ function summary(id: number, part: Partial<RunSummary>): RunSummary {
     status: 'partial',
     startedAt: 1,
     finishedAt: 2,
+    resumed: false,
     boundary: 1,
     limit: 100,
     strategy: 'auto',

@@ -134,6 +134,7 @@ export function world(options: FixtureOptions) {
     status: 'complete',
     startedAt: now - (32 - id) * 5 * 3600,
     finishedAt: now - (32 - id) * 5 * 3600 + 93,
+    resumed: false,
     boundary: now - (32 - id) * 5 * 3600,
     limit: 100,
     strategy: 'auto',

@@ -99,6 +99,7 @@ describe('the run history', () => {
       status: 'complete',
       startedAt: id,
       finishedAt: id,
+      resumed: false,
       boundary: id,
       limit: 100,
       strategy: 'auto',

@@ -9,6 +9,7 @@ import {
   completenessSentence,
   countsOnRelay,
   largerLimit,
+  runLength,
   unfinishedReason,
 } from '../../renderer/text/sentences.ts';
 import {
@@ -105,6 +106,14 @@ describe('the activity bar', () => {
 
   it('forgets a wait that is over', () => {
     expect(activityLine(activity([progress({ waitingUntil: now - 1 })]), now)).not.toContain('wait');
+  });
+});
+
+describe('the length of a run', () => {
+  it('is that from its start to its end, or to now, and not told where a pause lies in between', () => {
+    expect(runLength({ startedAt: now - 102, finishedAt: now, resumed: false }, now + 50)).toBe('1 min 42 s');
+    expect(runLength({ startedAt: now - 41, finishedAt: null, resumed: false }, now)).toBe('41 s');
+    expect(runLength({ startedAt: now - 102, finishedAt: now, resumed: true }, now)).toBe('with a pause');
   });
 });
 

@@ -281,6 +281,8 @@ export interface RunSummary {
   status: RunStatus;
   startedAt: number;
   finishedAt: number | null;
+  /** It was gone on with after it had ended, so that the time from its start to its end is not the time it took. */
+  resumed: boolean;
   /** The fixed upper bound T of the run. */
   boundary: number;
   limit: number;

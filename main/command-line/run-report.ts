@@ -12,6 +12,7 @@ export function runDocument(run: RunSummary): Record<string, unknown> {
     status: run.status,
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
+    resumed: run.resumed,
     boundary: run.boundary,
     limit: run.limit,
     strategy: run.strategy,
@@ -37,7 +38,7 @@ export function runDocument(run: RunSummary): Record<string, unknown> {
 
 /** How a run ended, for a person: one sentence, then a line per relay and range. */
 export function runReportLines(run: RunSummary, accountName: string): string[] {
-  const took = run.finishedAt === null ? '' : ` after ${formatDuration(run.finishedAt - run.startedAt)}`;
+  const took = run.finishedAt === null || run.resumed ? '' : ` after ${formatDuration(run.finishedAt - run.startedAt)}`;
   const lines = [
     `Run ${run.id}, ${run.type} of ${accountName}: ${run.status}${took}. ` +
       // An event on two relays is two copies.
@@ -96,7 +97,7 @@ export function runTableLines(runs: readonly RunSummary[], accountName: (pubkey:
       accountName(run.account),
       run.resumable ? `${run.status}, resumable` : run.status,
       formatCellTime(run.startedAt),
-      run.finishedAt === null ? '' : formatDuration(run.finishedAt - run.startedAt),
+      run.finishedAt === null ? '' : run.resumed ? 'with a pause' : formatDuration(run.finishedAt - run.startedAt),
       run.deliveries === null ? formatCount(run.found) : '',
       run.deliveries === null ? formatCount(run.newlyArchived) : '',
       run.deliveries === null ? formatCount(new Set(run.relays.map((relay) => relay.url)).size) : '',

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { RunRelaySummary, RunSummary } from '../../preload/contract.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import { Fault } from '../platform/fault.ts';
@@ -45,6 +46,7 @@ export async function listRuns(db: ReadableDatabase, selection: RunSelection): P
       status: row.status,
       startedAt: row.started_at,
       finishedAt: row.finished_at,
+      resumed: own.some((attempt) => attempt.resumed),
       boundary: row.boundary,
       limit: row.page_limit,
       strategy: row.strategy,
@@ -72,6 +74,8 @@ export async function readRunSummary(db: ReadableDatabase, id: number): Promise<
 interface RunAttempt {
   key: string;
   resumable: boolean;
+  /** A later attempt of the same run took up an earlier one, otherwise than paging that took over from a comparison. */
+  resumed: boolean;
   summary: RunRelaySummary;
 }
 
@@ -98,6 +102,10 @@ async function attemptsOfRuns(db: ReadableDatabase, runs: readonly number[]): Pr
       'relays.key',
       'relays.url',
       CLOSED_BY.as('closed_by'),
+      sql<0 | 1>`exists (select 1 from attempts as prior where prior.id = attempts.prior_id
+        and prior.run_id = attempts.run_id and (attempts.continued = 1 or prior.strategy = attempts.strategy))`.as(
+        'resumed',
+      ),
     ])
     .select((eb) =>
       eb
@@ -121,6 +129,7 @@ async function attemptsOfRuns(db: ReadableDatabase, runs: readonly number[]): Pr
         row.latest_id === row.id &&
         row.closed_by === null &&
         isResumable({ ...row, checkpoint: readCheckpoint(row.checkpoint) }),
+      resumed: row.resumed === 1 || earlier?.resumed === true,
       summary: {
         url: row.url,
         range: row.range_id,

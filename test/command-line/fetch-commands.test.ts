@@ -99,6 +99,13 @@ describe('fetch', () => {
     expect(rig.stderr.text.includes('holdfast resume')).toBe(resumable);
   });
 
+  it('that was resumed is not said to have taken the pause, too', async () => {
+    const rig = rigWithRun();
+    rig.end(sampleRun({ resumed: true }));
+    await rig.run('fetch', NPUB);
+    expect(rig.stdout.lines[0]).toMatch(/^Run 5, fetch of alice: complete\. 20 events/);
+  });
+
   it('says what a person should know about the run, and why a relay stopped', async () => {
     const rig = rigWithRun();
     const stopped = sampleRelay({ status: 'partial', reason: 'closed:\u0007 auth-required' });

@@ -45,6 +45,7 @@ export function sampleRun(changes: Partial<RunSummary> = {}): RunSummary {
     status: 'complete',
     startedAt: 1_700_000_000,
     finishedAt: 1_700_000_065,
+    resumed: false,
     boundary: 1_700_000_000,
     limit: 100,
     strategy: 'auto',

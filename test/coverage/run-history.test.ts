@@ -179,6 +179,20 @@ describe('the list of runs', () => {
     expect(await readRunSummary(rig.db, run)).toMatchObject({ resumable: false });
   });
 
+  test('says of a run that it was resumed, not of one whose paging took over from a comparison', async () => {
+    const rig = await CoverageRig.open();
+    const [fellBack, resumed] = [await rig.run(), await rig.run()];
+    const [first, second] = [await rig.range('write'), await rig.range('extra')];
+    const comparison = await rig.attempt(first, fellBack, { strategy: 'negentropy' });
+    await rig.attempt(first, fellBack, { prior: comparison });
+    await rig.page(second, await rig.attempt(second, resumed), { events }, PARTIAL);
+    expect((await readRunSummary(rig.db, resumed)).resumed).toBe(false);
+    await rig.attempt(second, resumed, { prior: await latestAttempt(rig.db, second.id), continued: true });
+
+    expect((await readRunSummary(rig.db, fellBack)).resumed).toBe(false);
+    expect((await readRunSummary(rig.db, resumed)).resumed).toBe(true);
+  });
+
   test('offers no resume of a range that a wider one covered later', async () => {
     const rig = await CoverageRig.open();
     const run = await rig.run();

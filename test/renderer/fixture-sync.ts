@@ -189,6 +189,7 @@ export class FixtureDeliveries {
       status,
       startedAt,
       finishedAt,
+      resumed: false,
       boundary: startedAt,
       limit: 100,
       strategy: 'auto',

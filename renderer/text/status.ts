@@ -42,6 +42,7 @@ const ranges: Record<RangeStatus, Status> = {
 
 const rateLimited = status('warn', 'waiting', 'Waits (rate limited)');
 const reconnecting = status('warn', 'unlinked', 'Waits to reconnect');
+const unreachable = status('warn', 'unlinked', 'Unreachable');
 const cancelled = status('quiet', 'stopped', 'Cancelled');
 
 const relayRuns: Record<RelayRunState, Status> = {
@@ -60,7 +61,7 @@ const health: Record<HealthState, Status> = {
   disconnected: status('quiet', 'unlinked', 'Disconnected'),
   degraded: status('warn', 'half', 'Recovering'),
   dead: status('bad', 'cross', 'Dead'),
-  'rate-limited': rateLimited,
+  'rate-limited': status('warn', 'waiting', 'Rate limited'),
 };
 
 const endings: Record<QueryEnding, Status> = {
@@ -129,9 +130,13 @@ export function isUnderWay(state: RelayRunState): boolean {
   return underWay.includes(state);
 }
 
-/** The health of a relay, in the words that a run uses for it while it waits. */
-export function healthStatus({ state, connected }: Pick<RelayHealth, 'state' | 'connected'>): Status {
-  return state === 'degraded' && !connected ? reconnecting : health[state];
+/**
+ * The health of a relay, in the words that a run uses for it while it waits. `wanted` says that a run has something to do
+ * there: without one nothing waits.
+ */
+export function healthStatus({ state, connected }: Pick<RelayHealth, 'state' | 'connected'>, wanted: boolean): Status {
+  if (state === 'degraded' && !connected) return wanted ? reconnecting : unreachable;
+  return state === 'rate-limited' && wanted ? rateLimited : health[state];
 }
 
 /**

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { historyOfAccount } from '../../main/coverage/history-state.ts';
 import type { ActivitySnapshot, RelayProgress } from '../../preload/contract.ts';
 import { saturationMarks } from '../../renderer/coverage/timeline.ts';
+import { fetchingNow, isWanted } from '../../renderer/state/relay-work.ts';
 import { attentionItems, resumeAllName } from '../../renderer/state/attention.ts';
 import {
   accountFacts,
@@ -195,8 +196,36 @@ describe('one state has one name', () => {
     expect(word('connecting', now)).toBe('Waits to reconnect');
     expect(word('connecting', null)).toBe('Connecting');
     expect(word('waiting', null)).toBe('Waiting');
-    expect(healthStatus({ state: 'rate-limited', connected: true }).word).toBe('Waits (rate limited)');
-    expect(healthStatus({ state: 'degraded', connected: false }).word).toBe('Waits to reconnect');
+    expect(healthStatus({ state: 'rate-limited', connected: true }, true).word).toBe('Waits (rate limited)');
+    expect(healthStatus({ state: 'degraded', connected: false }, true).word).toBe('Waits to reconnect');
+  });
+
+  it('waits for nothing when no run wants anything of the relay', () => {
+    expect(healthStatus({ state: 'rate-limited', connected: true }, false).word).toBe('Rate limited');
+    expect(healthStatus({ state: 'degraded', connected: false }, false).word).toBe('Unreachable');
+    const { runs } = activity([
+      progress({ state: 'connecting', waitingUntil: now }),
+      progress({ url: 'wss://b.example', state: 'complete' }),
+    ]);
+    expect(isWanted(runs, 'wss://relay-a.example')).toBe(true);
+    expect(isWanted(runs, 'wss://b.example')).toBe(false);
+    expect(isWanted([], 'wss://relay-a.example')).toBe(false);
+  });
+
+  it('tells of a relay what a fetch does there now, of the account and range that it is for', () => {
+    const { runs } = activity([progress({ state: 'cooling-down', since: 5, until: 9 })]);
+    const url = 'wss://relay-a.example';
+    expect(fetchingNow(runs, 'a', url)?.state).toBe('cooling-down');
+    expect(fetchingNow(runs, 'a', url, { since: 5, until: 9 })?.state).toBe('cooling-down');
+    expect(fetchingNow(runs, 'a', url, { since: null, until: 9 })).toBeNull();
+    expect(fetchingNow(runs, 'b', url)).toBeNull();
+    expect(
+      fetchingNow(
+        runs.map((run) => ({ ...run, type: 'sync' as const })),
+        'a',
+        url,
+      ),
+    ).toBeNull();
   });
 
   it('calls work in progress the same for ranges, runs and relays', () => {

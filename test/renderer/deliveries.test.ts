@@ -304,7 +304,7 @@ describe('pages of deliveries', () => {
             : resolve({ total, deliveries }),
         );
       });
-    const api: Pick<HoldfastApi, 'call'> = { call: answer as unknown as HoldfastApi['call'] };
+    const api: Pick<HoldfastApi, 'call'> = { call: answer };
     const pages = new DeliveryPages(api, 1, noFilter, () => (changes += 1));
     return {
       pages,

@@ -62,6 +62,7 @@ describe.each<HostName>(['desktop', 'browser'])('fetching in the %s', (host) => 
     await page.getByRole('button', { name: 'Cancel' }).click();
     gate.open();
     release();
+    await page.getByRole('region', { name: 'Activity' }).getByText('What had arrived is kept').first().waitFor();
     await page.getByRole('link', { name: 'Coverage' }).click();
     await page.getByText('Partial').first().waitFor();
     await screenshot(`cancelled-${host}`);

@@ -130,6 +130,14 @@ const shots = (alice: string, bob: string, carol: string, dora: string): Shot[] 
       await page.getByRole('button', { name: 'Show activity' }).click();
     },
   },
+  {
+    name: 'activity-bar-ended',
+    hash: `#/account/${alice}/overview`,
+    query: 'scene=idle',
+    async act(page) {
+      await page.getByRole('button', { name: 'Show activity' }).click();
+    },
+  },
   { name: 'settings', hash: '#/settings' },
   { name: 'event', hash: '' },
   {

@@ -10,22 +10,28 @@ import { runSyncTrial } from './sync-trial.ts';
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: String(Date.now()) },
-    events: { type: 'string', default: '50000' },
+    events: { type: 'string' },
     kills: { type: 'string', default: '20' },
     only: { type: 'string' },
   },
 });
 
-const trials = { paging: runCrashTrial, reconciliation: runReconciliationTrial, sync: runSyncTrial };
+// After every kill of a comparison the whole projection is computed again, and a relay is sent fifty events a second, so
+// fewer events make a trial as long.
+const trials = {
+  paging: { run: runCrashTrial, events: 50_000 },
+  reconciliation: { run: runReconciliationTrial, events: 20_000 },
+  sync: { run: runSyncTrial, events: 6_000 },
+};
 const directory = mkdtempSync(join(tmpdir(), 'holdfast-crash-'));
 console.log(`seed: ${values.seed}`);
 try {
-  for (const [name, run] of Object.entries(trials)) {
+  for (const [name, { run, events }] of Object.entries(trials)) {
     if (values.only !== undefined && values.only !== name) continue;
     console.log(`${name}:`);
     mkdirSync(join(directory, name));
     const report = await run({
-      events: Number(values.events),
+      events: values.events === undefined ? events : Number(values.events),
       kills: Number(values.kills),
       seed: values.seed,
       directory: join(directory, name),

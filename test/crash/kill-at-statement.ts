@@ -1,23 +1,29 @@
 /**
  * Loaded by `--import` before Holdfast: kills the process, as hard as an operating system can, right before a chosen
- * statement of a chosen transaction, of those that commit a page, a batch of bodies, what a NEG session named, the
- * completion of a comparison, or anything about deliveries. HOLDFAST_KILL_AT is `PAGE:STATEMENT`, both counted from 1; the statement after the last one
+ * statement of a chosen transaction, of those that commit a page, a batch of bodies, what a NEG session named, or the
+ * completion of a comparison. HOLDFAST_KILL_AT is `PAGE:STATEMENT`, both counted from 1; the statement after the last one
  * is the moment right after the commit. `keeping:ANSWER:STATEMENT` means, in the same way, the transactions that keep an
- * answer until it is checked. Writes what it was about to do to the file HOLDFAST_KILL_NOTE.
+ * answer until it is checked, and `delivering:TRANSACTION:STATEMENT` those that begin a run with its deliveries, or move
+ * deliveries from state to state. Writes what it was about to do to the file HOLDFAST_KILL_NOTE.
  */
 import BetterSqlite3 from 'better-sqlite3';
 import { writeFileSync } from 'node:fs';
 
 const point = process.env['HOLDFAST_KILL_AT'] ?? '';
-const [page = 0, statement = 0] = point.replace('keeping:', '').split(':').map(Number);
+const [page = 0, statement = 0] = point
+  .replace(/^[a-z]+:/, '')
+  .split(':')
+  .map(Number);
 const note = process.env['HOLDFAST_KILL_NOTE'] ?? '';
 
 let pagesBegun = 0;
 let sinceBegin = 0;
-/** Only these transactions name event IDs first, look first at what was covered, or keep an answer; every other one is passed over. */
+/** What the transactions that are meant begin with; every other one is passed over. */
 const FIRST_STATEMENT = point.startsWith('keeping:')
   ? /insert into "arrived_pages"/i
-  : /insert into event_ids|select covered_from/i;
+  : point.startsWith('delivering:')
+    ? /insert into "runs"|update deliver/i
+    : /insert into event_ids|select covered_from/i;
 let isPage = false;
 
 function about(sql: string): void {

@@ -7,13 +7,14 @@ const HEADLESS = fileURLToPath(new URL('../../main/headless.ts', import.meta.url
 const KILL_AT_STATEMENT = new URL('./kill-at-statement.ts', import.meta.url).href;
 
 /**
- * How a process is killed: from outside while a relay serves it, or by itself at one statement of one page, or around one
- * of the transactions that keep an answer until it is checked.
+ * How a process is killed: from outside while a relay serves it, or by itself at one statement of one page, around one of
+ * the transactions that keep an answer until it is checked, or within one of those that move deliveries.
  */
 export type KillPoint =
   | { by: 'progress'; /** Calls `kill` when the time has come. */ arm: (kill: () => void) => void }
   | { by: 'statement'; page: number; statement: number }
-  | { by: 'keeping'; answer: number; statement: number };
+  | { by: 'keeping'; answer: number; statement: number }
+  | { by: 'delivering'; transaction: number; statement: number };
 
 export interface EndedCommand {
   /** True when SIGKILL ended it; false when it came to its own end before. */
@@ -35,10 +36,9 @@ export async function runCommand(
   rmSync(note, { force: true });
   const environment = { ...process.env };
   const options: string[] = [];
-  if (point?.by === 'statement' || point?.by === 'keeping') {
+  if (point !== undefined && point.by !== 'progress') {
     options.push('--import', KILL_AT_STATEMENT);
-    environment['HOLDFAST_KILL_AT'] =
-      point.by === 'statement' ? `${point.page}:${point.statement}` : `keeping:${point.answer}:${point.statement}`;
+    environment['HOLDFAST_KILL_AT'] = nameOf(point);
     environment['HOLDFAST_KILL_NOTE'] = note;
   }
   const child = spawn(process.execPath, [...options, HEADLESS, '--data', dataDirectory, '--json', '--quiet', ...argv], {
@@ -58,4 +58,16 @@ export async function runCommand(
   const at = existsSync(note) ? readFileSync(note, 'utf8') : null;
   rmSync(note, { force: true });
   return { killed: signal === 'SIGKILL', code, stdout, stderr, at };
+}
+
+/** The point as `kill-at-statement.ts` reads it. */
+function nameOf(point: Exclude<KillPoint, { by: 'progress' }>): string {
+  switch (point.by) {
+    case 'statement':
+      return `${point.page}:${point.statement}`;
+    case 'keeping':
+      return `keeping:${point.answer}:${point.statement}`;
+    case 'delivering':
+      return `delivering:${point.transaction}:${point.statement}`;
+  }
 }

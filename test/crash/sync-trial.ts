@@ -11,11 +11,15 @@ import type { TrialOptions } from './crash-trial.ts';
 import { runCommand, type KillPoint } from './killed-process.ts';
 import { withCopy } from './recorded-facts.ts';
 
+/** A moment after an event arrived at a relay, a statement that records a read-back, or one that moves deliveries. */
+const AIMS = ['progress', 'statement', 'delivering'] as const;
+type Aim = (typeof AIMS)[number];
+
 /** What a trial that kept all rules came to. */
 export interface SyncTrialReport {
   kills: number;
   /** What the kills aimed at. */
-  aims: { progress: number; statement: number };
+  aims: Record<Aim, number>;
   /** Copies that were missing, all of them verified in the end. */
   copies: number;
   /** EVENT frames that relays received more than once: sent, and not known to have arrived when the process died. */
@@ -24,8 +28,8 @@ export interface SyncTrialReport {
 
 /** More statements than the transactions of deliveries have: some draws mean the moment right after the commit. */
 const STATEMENTS = 8;
-/** Transactions of a chunk, more or less: begun, come to something, read back, verified. */
-const TRANSACTIONS = 5;
+/** How many transactions are let pass at the most: few, so that even the last kills find some. */
+const TRANSACTIONS: Record<Aim, number> = { progress: 1, statement: 2, delivering: 4 };
 /** About as long as it takes from the relay's OK to the archive. */
 const LONGEST_DELAY_MS = 120;
 
@@ -38,7 +42,7 @@ const LONGEST_DELAY_MS = 120;
  */
 export async function runSyncTrial(options: TrialOptions): Promise<SyncTrialReport> {
   const history = cachedHistory({
-    count: Math.min(options.events, MOST_EVENTS),
+    count: options.events,
     from: 1_500_000_000,
     to: 1_700_000_000,
     perSecond: 3,
@@ -56,9 +60,6 @@ export async function runSyncTrial(options: TrialOptions): Promise<SyncTrialRepo
   }
 }
 
-/** A relay is sent fifty events a second: more of them would only take longer. */
-const MOST_EVENTS = 6000;
-
 interface DeliveryRow {
   key: string;
   event: string;
@@ -73,7 +74,7 @@ class SyncTrial {
   readonly #history: readonly SignedEvent[];
   readonly #dataDirectory: string;
   #onEvent: () => void = () => undefined;
-  readonly #aims: Record<KillPoint['by'], number> = { progress: 0, statement: 0, keeping: 0 };
+  readonly #aims: Record<Aim, number> = { progress: 0, statement: 0, delivering: 0 };
 
   constructor(options: TrialOptions, relays: readonly ScriptedRelay[], history: readonly SignedEvent[]) {
     this.#options = options;
@@ -116,16 +117,15 @@ class SyncTrial {
     );
     assert.equal(this.#missing(), 0, 'a copy is called verified and is not there');
     const sent = this.#relays.reduce((sum, relay) => sum + relay.log.received('EVENT').length, 0);
-    const { progress, statement } = this.#aims;
-    return { kills: killed, aims: { progress, statement }, copies, sentAgain: sent - copies };
+    return { kills: killed, aims: this.#aims, copies, sentAgain: sent - copies };
   }
 
   /** One command that is killed, and what its archive looks like afterwards. False when it came to its end before. */
   async #killOnce(kill: number, copies: number): Promise<boolean> {
     const { kills, log } = this.#options;
     const mean = this.#missing() / (kills - kill + 2);
-    const point =
-      this.#random() < 0.5 ? this.#atStatement() : this.#byProgress(1 + Math.floor(this.#random() * 1.5 * mean));
+    const aim = AIMS[Math.floor(this.#random() * AIMS.length)] ?? 'progress';
+    const point = this.#pointFor(aim, 1 + Math.floor(this.#random() * 1.5 * mean));
     const verifiedBefore = this.#verified();
     const framesBefore = this.#relays.map(({ log: frames }) => frames.entries.length);
 
@@ -148,7 +148,7 @@ class SyncTrial {
       assert.equal(ended.code, 0, `${ended.stdout}${ended.stderr}`);
       return false;
     }
-    this.#aims[point.point.by] += 1;
+    this.#aims[aim] += 1;
     log(
       `kill ${kill + 1}: ${point.words}${ended.at === null ? '' : `, at “${ended.at}”`}; ${this.#missing()} missing, ${this.#verified().size} verified`,
     );
@@ -168,10 +168,20 @@ class SyncTrial {
     return { point: { by: 'progress', arm }, words: `${delayMs.toFixed(1)} ms after EVENT ${events}` };
   }
 
-  #atStatement(): { point: KillPoint; words: string } {
-    const page = 1 + Math.floor(this.#random() * TRANSACTIONS);
+  #pointFor(aim: Aim, events: number): { point: KillPoint; words: string } {
     const statement = 1 + Math.floor(this.#random() * STATEMENTS);
-    return { point: { by: 'statement', page, statement }, words: `statement ${statement} of transaction ${page}` };
+    const number = 1 + Math.floor(this.#random() * TRANSACTIONS[aim]);
+    switch (aim) {
+      case 'progress':
+        return this.#byProgress(events);
+      case 'statement':
+        return { point: { by: aim, page: number, statement }, words: `statement ${statement} of read-back ${number}` };
+      case 'delivering':
+        return {
+          point: { by: aim, transaction: number, statement },
+          words: `statement ${statement} of transaction ${number} of deliveries`,
+        };
+    }
   }
 
   #checkNothingVerifiedWasSent(verified: ReadonlySet<string>, framesBefore: readonly number[]): void {

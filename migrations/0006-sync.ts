@@ -128,7 +128,8 @@ async function createDeliveries(db: Kysely<unknown>): Promise<void> {
   );
   // Whether a later run had to do with the same copy.
   await sql`create index deliveries_by_copy on deliveries (relay_id, event_ref)`.execute(db);
-  // Everything that was done for a delivery; a step is written before the relay is asked, and completed by its outcome.
+  // Everything that was done for a delivery. A sending is written before the event leaves, and completed by its outcome; a
+  // read-back is written with its outcome.
   await sql`create table delivery_steps (
     id integer primary key,
     delivery_id integer not null references deliveries(id),

@@ -9,16 +9,9 @@ import {
 } from '../accounts/account-store.ts';
 import type { EventVerifier } from '../archive/event-verifier.ts';
 import type { AccountTurns } from '../coverage/account-turns.ts';
+import { CancelWatch } from '../coverage/cancel-watch.ts';
 import { isResumable, latestAttempt, rangesOfRun, readRange } from '../coverage/range-history.ts';
-import {
-  beginRun,
-  cancelRequests,
-  finishRun,
-  readRun,
-  reopenRun,
-  warnRun,
-  type RunSnapshot,
-} from '../coverage/run-history.ts';
+import { beginRun, finishRun, readRun, reopenRun, warnRun, type RunSnapshot } from '../coverage/run-history.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
 import { nowSeconds, type Clock } from '../platform/clock.ts';
 import { Fault } from '../platform/fault.ts';
@@ -69,7 +62,6 @@ interface Source {
 }
 
 const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
-const CANCEL_POLL_MS = 1000;
 
 /** Runs fetches: one run at a time for an account, its relays side by side. */
 export class FetchService {
@@ -77,11 +69,16 @@ export class FetchService {
   readonly #active = new Map<number, ActiveRun>();
   /** Why the end of a run could not be recorded, by run; above all a disk that is full or gone. */
   readonly #unrecorded = new Map<number, unknown>();
-  #stopPolling: (() => void) | null = null;
+  readonly #cancelWatch: CancelWatch;
   #closing = false;
 
   constructor(options: FetchServiceOptions) {
     this.#options = options;
+    this.#cancelWatch = new CancelWatch({
+      ...options,
+      isNeeded: () => this.#active.size > 0,
+      onRequest: (run) => this.cancel(run),
+    });
   }
 
   /**
@@ -193,7 +190,7 @@ export class FetchService {
   /** Stops everything cleanly and waits until the last page is committed. */
   async close(): Promise<void> {
     this.#closing = true;
-    this.#stopPolling?.();
+    this.#cancelWatch.close();
     const runs = [...this.#active.values()];
     for (const run of runs)
       run.cancel.abort(new Error('Holdfast was closed. What had arrived is kept; Resume goes on from there.'));
@@ -286,7 +283,7 @@ export class FetchService {
         this.#options.turns.giveBack(account.pubkey, run.id);
         changed();
       });
-    this.#pollCancelRequests();
+    this.#cancelWatch.wake();
     changed();
   }
 
@@ -356,20 +353,6 @@ export class FetchService {
       .where('status', '=', 'active')
       .where('range_id', 'in', (eb) => eb.selectFrom('ranges').select('id').where('relay_id', '=', relayId))
       .execute();
-  }
-
-  /** Another process may have left word in the database. */
-  #pollCancelRequests(): void {
-    if (this.#stopPolling !== null) return;
-    const poll = (): void => {
-      this.#stopPolling = null;
-      if (this.#active.size === 0 || this.#closing) return;
-      void cancelRequests(this.#options.db)
-        .then((ids) => ids.forEach((id) => this.cancel(id)))
-        .catch((error: unknown) => this.#options.log(`looking for cancel requests: ${String(error)}`))
-        .finally(() => this.#pollCancelRequests());
-    };
-    this.#stopPolling = this.#options.clock.after(CANCEL_POLL_MS, poll);
   }
 }
 

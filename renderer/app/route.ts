@@ -50,6 +50,16 @@ export function formatRoute(route: Route): string {
   }
 }
 
+const ADDRESS =
+  'That is an naddr: it names an address whose event changes with every version, not one event. Give the ID of a version, or its nevent1.';
+
+/** The identifier itself, without `nostr:` (NIP-21) or the web address of a viewer around it. */
+function withoutWrapping(text: string): string {
+  const web = /^https?:\/\/[^\s/]+\/(?:\S*\/)?((?:npub|nprofile|note|nevent|naddr|nsec)1[0-9a-z]+)\/?(?:[?#]\S*)?$/i;
+  const trimmed = text.trim();
+  return web.exec(trimmed)?.[1] ?? trimmed.replace(/^nostr:/i, '');
+}
+
 /** What a person pasted, when it identifies something: an event, a public key, or a secret key to warn about. */
 export type Identifier =
   | { type: 'event'; id: string }
@@ -72,16 +82,17 @@ export function eventIdOf(text: string): { id: string } | { problem: string } {
         problem: 'That is a secret key. Holdfast never needs it; clear it from here and from the clipboard.',
       };
     case undefined:
+      if (/^naddr1/i.test(withoutWrapping(text))) return { problem: ADDRESS };
       return { problem: 'That is no event ID. One has 64 hex characters, or begins with note1 or nevent1.' };
   }
 }
 
 /**
- * Recognises hex, npub, nprofile, note and nevent (NIP-19), with or without `nostr:` (NIP-21); null for anything
+ * Recognises hex, npub, nprofile, note and nevent (NIP-19), with or without `nostr:` (NIP-21), or at the end of a web address; null for anything
  * else. Bare hex may be an event or a key, so it stays `hex`.
  */
 export function recognise(text: string): Identifier | null {
-  const trimmed = text.trim().replace(/^nostr:/i, '');
+  const trimmed = withoutWrapping(text);
   if (/^[0-9a-f]{64}$/i.test(trimmed)) return { type: 'hex', value: trimmed.toLowerCase() };
   if (!/^(npub|nprofile|note|nevent|nsec)1/i.test(trimmed)) return null;
   try {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CopiesSummary, CoverageAttempt, CoverageQuery, RelayPresence } from '../../preload/contract.ts';
-import { noteEncode, npubEncode, nsecEncode } from 'nostr-tools/nip19';
+import { naddrEncode, neventEncode, noteEncode, npubEncode, nsecEncode } from 'nostr-tools/nip19';
 import { eventIdOf } from '../../renderer/app/route.ts';
 import { attemptStatus, relationPhrase, relationSentences } from '../../renderer/coverage/attempt-words.ts';
 import { queryCounts, queryFound, queryPurpose, queryScope } from '../../renderer/coverage/query-words.ts';
@@ -91,6 +91,14 @@ describe('where an event is', () => {
       expect.stringContaining('secret key'),
     );
     expect(eventIdOf('note1damaged')).toHaveProperty('problem');
+    for (const around of ['https://njump.me/#', 'https://viewer.example/e/#?relay=wss%3A%2F%2Fa.example', 'nostr:#']) {
+      expect(eventIdOf(around.replace('#', neventEncode({ id })))).toEqual({ id });
+    }
+    expect(eventIdOf('https://njump.me/somebody')).toHaveProperty('problem');
+    const address = naddrEncode({ kind: 30023, pubkey: id, identifier: 'x' });
+    for (const text of [address, `https://njump.me/${address}`]) {
+      expect(eventIdOf(text)).toHaveProperty('problem', expect.stringContaining('naddr'));
+    }
   });
 });
 

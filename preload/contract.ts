@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'unknown-method'
   | 'already-active'
   | 'unknown-delivery'
+  | 'unknown-checkpoint'
   | 'nothing-to-do'
   | 'not-found'
   | 'network'
@@ -187,6 +188,8 @@ export interface CoverageRelay {
   forwardBoundary: number | null;
   /** Frames that were malformed, wrongly signed, or did not match what was asked. */
   invalidObservations: number;
+  /** What the first version said of this relay; null when it said nothing. */
+  legacy: LegacyCoverageLine | null;
   ranges: CoverageRange[];
 }
 
@@ -593,6 +596,113 @@ export interface ImportReport {
   bad: number;
 }
 
+/**
+ * Where a fetch of the first version stopped. `waiting`: nobody decided yet; `kept`: for later; `resumed`: its windows are
+ * being, or were, gone on with; `replaced`: a new scan was started instead.
+ */
+export type LegacyCheckpointStatus = 'waiting' | 'resumed' | 'replaced' | 'kept';
+
+/** A span of time on one relay that the first version had still to ask for; both bounds inclusive. */
+export interface LegacyWindow {
+  url: string;
+  since: number;
+  until: number;
+}
+
+export interface LegacyCheckpoint {
+  id: number;
+  account: string;
+  status: LegacyCheckpointStatus;
+  /** As the first version noted it. */
+  startedAt: number | null;
+  /** Null when the first version was ended while it worked, and noted no time. */
+  stoppedAt: number | null;
+  relays: string[];
+  /** Windows left; once resumed, as they stand by now. */
+  pendingWindows: number;
+  windows: LegacyWindow[];
+  completedWindows: number;
+  eventsSeen: number;
+  windowLimit: number;
+  /** Archived events of the account within the windows left. */
+  archivedWithin: number;
+  /** The run that goes on with it or replaced it. */
+  run: number | null;
+}
+
+/** Why a row of the first version was kept aside, or is worth a remark. */
+export type LegacyProblem =
+  | 'not-json'
+  | 'wrong-shape'
+  | 'wrong-id'
+  | 'bad-signature'
+  | 'columns-disagree'
+  | 'unknown-version'
+  | 'future-time'
+  | 'milliseconds'
+  | 'bad-url'
+  | 'unknown-account'
+  | 'duplicate'
+  | 'wrong-type'
+  | 'contradiction';
+
+/** One row that could not be carried over as it stood. */
+export interface LegacyRemark {
+  id: number;
+  table: string;
+  /** What names the row in its table. */
+  row: string;
+  problem: LegacyProblem;
+  detail: string;
+  /** `aside`: kept, and not carried over; `merged`: with another row; `carried`: in spite of the remark. */
+  outcome: 'aside' | 'merged' | 'carried';
+}
+
+/** What became of one table of the first version: `before` is the sum of the four that follow it. */
+export interface LegacyTableCount {
+  table: string;
+  before: number;
+  carried: number;
+  merged: number;
+  aside: number;
+  /** Kept as information about the past, without becoming evidence or a range. */
+  information: number;
+}
+
+/** A database of the first version, and how far it was carried over. */
+export interface LegacySource {
+  id: number;
+  /** The file that a person chose; null for the database that this one was migrated from. */
+  file: string | null;
+  state: 'carrying' | 'done';
+  /** Rows looked at so far, and in all. */
+  done: number;
+  total: number;
+  startedAt: number;
+  finishedAt: number | null;
+  tables: LegacyTableCount[];
+  remarks: number;
+  /** The copy of the database made before it was migrated; null for a chosen file, which stays as it is. */
+  copy: string | null;
+}
+
+/** What is left of the first version, and what waits for a decision. */
+export interface LegacyOverview {
+  sources: LegacySource[];
+  checkpoints: LegacyCheckpoint[];
+  /** Checkpoints that nobody decided about yet. */
+  waiting: number;
+}
+
+/** What the first version said of a relay: kept as information, and evidence of nothing. */
+export interface LegacyCoverageLine {
+  status: string;
+  oldest: number | null;
+  newest: number | null;
+  events: number;
+  updatedAt: number | null;
+}
+
 /** One request, one answer. */
 export interface Methods {
   'application.info': { args: Record<string, never>; result: ApplicationInfo };
@@ -663,6 +773,20 @@ export interface Methods {
   };
   'sync.delivery': { args: { delivery: number }; result: DeliveryHistory };
   'sync.export': { args: { run: number; format: 'json' | 'csv' }; result: { text: string } };
+  'legacy.overview': { args: Record<string, never>; result: LegacyOverview };
+  'legacy.remarks': {
+    args: { source: number; table?: string; problem?: LegacyProblem; offset?: number; limit?: number };
+    result: { total: number; remarks: LegacyRemark[] };
+  };
+  /** The whole row that a remark is about, as JSON. */
+  'legacy.row': { args: { remark: number }; result: { text: string } };
+  /** Goes on with the windows left, under the old rules. */
+  'legacy.resume': { args: { checkpoints: number[] }; result: { runs: number[] } };
+  /** Starts the initial history on the checkpoints' relays instead. */
+  'legacy.rescan': { args: { checkpoints: number[] }; result: { runs: number[] } };
+  'legacy.keep': { args: { checkpoints: number[] }; result: { kept: number } };
+  /** Carries a file of the first version over, by its path on the machine of the main process. */
+  'legacy.importFile': { args: { path: string }; result: { source: number } };
   'archive.import': { args: { lines: string }; result: ImportReport };
   'relays.health': { args: Record<string, never>; result: RelayHealth[] };
   'settings.get': { args: Record<string, never>; result: Settings };
@@ -681,6 +805,7 @@ export interface Topics {
   runs: { args: { account?: string }; snapshot: RunSummary[] };
   candidates: { args: { account: string } & Narrowing; snapshot: CandidateTree };
   sync: { args: { run: number }; snapshot: SyncReport };
+  legacy: { args: Record<string, never>; snapshot: LegacyOverview };
   relays: { args: Record<string, never>; snapshot: RelayHealth[] };
   settings: { args: Record<string, never>; snapshot: Settings };
 }

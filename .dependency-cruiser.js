@@ -14,7 +14,7 @@ const layers = [
   { name: 'migrations', path: '^migrations/' },
   { name: 'event rules', path: '^main/nostr/' },
   { name: 'platform', path: '^main/(platform/|ipc/service-table\\.ts$)' },
-  { name: 'contract', path: '^preload/contract\\.ts$' },
+  { name: 'contract', path: '^preload/contract(\\.ts$|/)' },
 ];
 
 const downwards = layers.slice(1).map((layer, index) => ({

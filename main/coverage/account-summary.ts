@@ -54,7 +54,9 @@ async function lastChecked(db: ReadableDatabase, accountId: number): Promise<num
     .selectFrom('attempts')
     .innerJoin('ranges', 'ranges.id', 'attempts.range_id')
     .select(
-      sql<number | null>`max((select completed_at_ms from queries where queries.attempt_id = attempts.id and ${WAS_ANSWERED}
+      sql<
+        number | null
+      >`max((select completed_at_ms from queries where queries.attempt_id = attempts.id and ${WAS_ANSWERED}
         order by queries.id desc limit 1))`.as('at_ms'),
     )
     .where('ranges.account_id', '=', accountId)

@@ -94,6 +94,10 @@ async function createCheckpoints(db: Kysely<unknown>): Promise<void> {
     decided_at integer,
     unique (source_id, operation_id)
   ) strict`.execute(db);
+  // The checkpoint whose windows a run goes on with.
+  await sql`alter table runs add column checkpoint_id integer references legacy_checkpoints(id)`.execute(db);
+  // A range that is made of a checkpoint's windows. What was seen in it is positive evidence, and never an inventory.
+  await sql`alter table ranges add column checkpoint_id integer references legacy_checkpoints(id)`.execute(db);
 }
 
 /** Sightings of the first version have no query; the table is a projection, so copying it row by row loses nothing. */

@@ -3,6 +3,10 @@ import type {
   DeliveryReason,
   DeliveryState,
   DeliveryStep,
+  LegacyCheckpointStatus,
+  LegacyProblem,
+  LegacyRemark,
+  LegacySource,
   QueryEnding,
   RangeStatus,
   RunStatus,
@@ -46,6 +50,12 @@ export interface Tables {
   vanish_requests: { author: number; relay_key: string; until: number; request_ref: number };
   deliveries: DeliveriesTable;
   delivery_steps: DeliveryStepsTable;
+  legacy_sources: LegacySourcesTable;
+  legacy_counts: LegacyCountsTable;
+  legacy_remarks: LegacyRemarksTable;
+  legacy_sightings: { relay_id: number; event_ref: number; observed_at: number; source_id: number };
+  legacy_coverage_lines: LegacyCoverageLinesTable;
+  legacy_checkpoints: LegacyCheckpointsTable;
 }
 
 interface AccountsTable {
@@ -111,6 +121,7 @@ interface RunsTable {
   finished_at: number | null;
   cancel_requested_at: number | null;
   narrowing: Generated<string | null>;
+  checkpoint_id: Generated<number | null>;
 }
 
 interface RangesTable {
@@ -121,6 +132,7 @@ interface RangesTable {
   since: number | null;
   until: number;
   purpose: Generated<'history' | 'read-back'>;
+  checkpoint_id: Generated<number | null>;
 }
 
 interface AttemptsTable {
@@ -205,7 +217,7 @@ interface PresenceTable {
   event_ref: number;
   present: number;
   observed_at_ms: number;
-  query_id: number;
+  query_id: number | null;
   kind: number | null;
   author: Generated<number | null>;
 }
@@ -246,4 +258,65 @@ interface DeliveryStepsTable {
   outcome: DeliveryStep['outcome'];
   message: string | null;
   query_id: number | null;
+}
+
+interface LegacySourcesTable {
+  id: Generated<number>;
+  file: string | null;
+  state: LegacySource['state'];
+  total: number;
+  done: Generated<number>;
+  cursor_table: string | null;
+  cursor_row: number | null;
+  copy: string | null;
+  started_at: number;
+  finished_at: number | null;
+}
+
+interface LegacyCountsTable {
+  source_id: number;
+  table_name: string;
+  before: number;
+  carried: Generated<number>;
+  merged: Generated<number>;
+  aside: Generated<number>;
+  information: Generated<number>;
+}
+
+interface LegacyRemarksTable {
+  id: Generated<number>;
+  source_id: number;
+  table_name: string;
+  row_key: string;
+  problem: LegacyProblem;
+  detail: string;
+  outcome: LegacyRemark['outcome'];
+  row_json: string;
+}
+
+interface LegacyCoverageLinesTable {
+  account_id: number;
+  relay_id: number;
+  status: string;
+  oldest: number | null;
+  newest: number | null;
+  event_count: number;
+  updated_at: number | null;
+  source_id: number;
+}
+
+interface LegacyCheckpointsTable {
+  id: Generated<number>;
+  source_id: number;
+  operation_id: string;
+  account_id: number;
+  status: LegacyCheckpointStatus;
+  window_limit: number;
+  completed_windows: number;
+  events_seen: number;
+  windows: string;
+  started_at: number | null;
+  stopped_at: number | null;
+  run_id: number | null;
+  decided_at: number | null;
 }

@@ -8,6 +8,7 @@ import type { Migration } from 'kysely/migration';
 export const legacy: Migration = {
   async up(db: Kysely<unknown>) {
     await createSources(db);
+    await createHistory(db);
     await createCheckpoints(db);
     await letPresenceStandWithoutQuery(db);
   },
@@ -15,11 +16,13 @@ export const legacy: Migration = {
 
 async function createSources(db: Kysely<unknown>): Promise<void> {
   // A database of the first version. `file` null: this very database, whose tables of that version are named legacy_….
+  // `fingerprint`: SHA-256 of a chosen file's contents, by which it is known again wherever it lies.
   // `cursor_table` and `cursor_row` say which row was looked at last; they move in the transaction of the rows, so that
   // a carry-over that was cut off neither loses a row nor takes one twice. `copy` is the copy made before migrating.
   await sql`create table legacy_sources (
     id integer primary key,
-    file text unique,
+    file text,
+    fingerprint text unique,
     state text not null check (state in ('carrying', 'done')),
     total integer not null,
     done integer not null default 0,
@@ -72,6 +75,23 @@ async function createSources(db: Kysely<unknown>): Promise<void> {
     updated_at integer,
     source_id integer not null references legacy_sources(id),
     primary key (account_id, relay_id)
+  ) strict, without rowid`.execute(db);
+}
+
+async function createHistory(db: Kysely<unknown>): Promise<void> {
+  // What the first version did, as it noted it. No run is made of it: it has neither a boundary nor ranges. Times are null
+  // where the old data had none that can be right.
+  await sql`create table legacy_operations_kept (
+    source_id integer not null references legacy_sources(id),
+    operation_id text not null,
+    account_id integer not null references accounts(id),
+    type text not null,
+    status text not null,
+    settings text not null,
+    started_at integer,
+    finished_at integer,
+    error text,
+    primary key (source_id, operation_id)
   ) strict, without rowid`.execute(db);
 }
 

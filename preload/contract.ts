@@ -19,7 +19,7 @@ import type {
 import type { DeliveryState } from './contract/deliveries.ts';
 import type { ContractError } from './contract/errors.ts';
 import type { EventWhereabouts } from './contract/events.ts';
-import type { LegacyOverview, LegacyProblem, LegacyRemark } from './contract/legacy.ts';
+import type { LegacyOperation, LegacyOverview, LegacyProblem, LegacyRemark } from './contract/legacy.ts';
 import type { RelayHealth } from './contract/relays.ts';
 import type { ActivitySnapshot, RunSummary, StrategyChoice } from './contract/runs.ts';
 import type { Settings } from './contract/settings.ts';
@@ -124,6 +124,11 @@ export interface Methods {
   };
   /** The whole row that a remark is about, as JSON. */
   'legacy.row': { args: { remark: number }; result: { text: string } };
+  /** The operation history of the first version, newest first. */
+  'legacy.operations': {
+    args: { source: number; offset?: number; limit?: number };
+    result: { total: number; operations: LegacyOperation[] };
+  };
   /** Goes on with the windows left, under the old rules. */
   'legacy.resume': { args: { checkpoints: number[] }; result: { runs: number[] } };
   /** Starts the initial history on the checkpoints' relays instead. */

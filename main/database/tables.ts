@@ -56,6 +56,7 @@ export interface Tables {
   legacy_sightings: { relay_id: number; event_ref: number; observed_at: number; source_id: number };
   legacy_coverage_lines: LegacyCoverageLinesTable;
   legacy_checkpoints: LegacyCheckpointsTable;
+  legacy_operations_kept: LegacyOperationsKeptTable;
 }
 
 interface AccountsTable {
@@ -263,6 +264,7 @@ interface DeliveryStepsTable {
 interface LegacySourcesTable {
   id: Generated<number>;
   file: string | null;
+  fingerprint: string | null;
   state: LegacySource['state'];
   total: number;
   done: Generated<number>;
@@ -319,4 +321,16 @@ interface LegacyCheckpointsTable {
   stopped_at: number | null;
   run_id: number | null;
   decided_at: number | null;
+}
+
+interface LegacyOperationsKeptTable {
+  source_id: number;
+  operation_id: string;
+  account_id: number;
+  type: string;
+  status: string;
+  settings: string;
+  started_at: number | null;
+  finished_at: number | null;
+  error: string | null;
 }

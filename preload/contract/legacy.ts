@@ -106,3 +106,14 @@ export interface LegacyCoverageLine {
   events: number;
   updatedAt: number | null;
 }
+
+/** What the first version did, as it noted it: a fetch or a publication, without ranges. Times it lacked are null. */
+export interface LegacyOperation {
+  id: string;
+  account: string;
+  type: string;
+  status: string;
+  startedAt: number | null;
+  finishedAt: number | null;
+  error: string | null;
+}

@@ -1,0 +1,43 @@
+import type { LegacySource } from '../../preload/contract.ts';
+import type { ReadableDatabase } from '../database/database-file.ts';
+import { FIRST_VERSION_ORDER } from './first-version-tables.ts';
+
+/** Every database of the first version that is, or was, carried over, with what became of each of its tables. */
+export async function readLegacySources(db: ReadableDatabase): Promise<LegacySource[]> {
+  const sources = await db
+    .selectFrom('legacy_sources')
+    .selectAll()
+    .select((eb) =>
+      eb
+        .selectFrom('legacy_remarks')
+        .select(({ fn }) => fn.countAll<number>().as('n'))
+        .whereRef('legacy_remarks.source_id', '=', 'legacy_sources.id')
+        .as('remarks'),
+    )
+    .orderBy('id')
+    .execute();
+  const counts = await db.selectFrom('legacy_counts').selectAll().execute();
+  return sources.map((source) => ({
+    id: source.id,
+    file: source.file,
+    state: source.state,
+    done: source.done,
+    total: source.total,
+    startedAt: source.started_at,
+    finishedAt: source.finished_at,
+    tables: FIRST_VERSION_ORDER.flatMap((table) =>
+      counts
+        .filter((count) => count.source_id === source.id && count.table_name === table)
+        .map(({ before, carried, merged, aside, information }) => ({
+          table,
+          before,
+          carried,
+          merged,
+          aside,
+          information,
+        })),
+    ),
+    remarks: source.remarks ?? 0,
+    copy: source.copy,
+  }));
+}

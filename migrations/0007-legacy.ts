@@ -18,7 +18,8 @@ async function createSources(db: Kysely<unknown>): Promise<void> {
   // A database of the first version. `file` null: this very database, whose tables of that version are named legacy_….
   // `fingerprint`: SHA-256 of a chosen file's contents, by which it is known again wherever it lies.
   // `cursor_table` and `cursor_row` say which row was looked at last; they move in the transaction of the rows, so that
-  // a carry-over that was cut off neither loses a row nor takes one twice. `copy` is the copy made before migrating.
+  // a carry-over that was cut off neither loses a row nor takes one twice. `copy` is the copy made before migrating, `stopped_because` what went wrong
+  // when carrying over last stopped before its end.
   await sql`create table legacy_sources (
     id integer primary key,
     file text,
@@ -29,6 +30,7 @@ async function createSources(db: Kysely<unknown>): Promise<void> {
     cursor_table text,
     cursor_row integer,
     copy text,
+    stopped_because text,
     started_at integer not null,
     finished_at integer
   ) strict`.execute(db);
@@ -44,7 +46,7 @@ async function createSources(db: Kysely<unknown>): Promise<void> {
     primary key (source_id, table_name)
   ) strict, without rowid`.execute(db);
   // Rows that cannot be right, whole, as JSON; and remarks on rows that were carried over or merged all the same. Values
-  // that JSON cannot hold are written as {"blob": hex} or {"real": text}.
+  // that JSON cannot hold are written as {"blob": hex}, {"real": text} or {"integer": text}.
   await sql`create table legacy_remarks (
     id integer primary key,
     source_id integer not null references legacy_sources(id),

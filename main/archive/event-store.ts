@@ -12,6 +12,9 @@ export interface StoredBatch {
   newlyArchived: Set<number>;
 }
 
+/** When events were first seen, Unix seconds: the same for a whole batch, or told for each. */
+export type SeenAt = number | ((event: SignedEvent) => number);
+
 const bodyInsertion = new RowInsertion('events', [
   'ref',
   'author',
@@ -29,12 +32,12 @@ const bodyInsertion = new RowInsertion('events', [
  * caller has checked shape, ID and signature: what is stored here is what the archive vouches for. Tags are indexed
  * afterwards (see `tag-index.ts`).
  *
- * @param firstSeenAt Unix seconds.
+ * @param firstSeenAt Unix seconds, of all of them or of each.
  */
 export async function storeEvents(
   trx: Transaction<Tables>,
   events: readonly SignedEvent[],
-  firstSeenAt: number,
+  firstSeenAt: SeenAt,
 ): Promise<StoredBatch> {
   const byId = new Map(events.map((event) => [event.id, event]));
   const refs = await internEventIds(trx, [...byId.keys()]);
@@ -95,7 +98,7 @@ async function insertBodies(
   trx: Transaction<Tables>,
   fresh: readonly FreshEvent[],
   authors: Map<string, number>,
-  firstSeenAt: number,
+  firstSeenAt: SeenAt,
 ): Promise<void> {
   const firstSequence = await takeSequence(trx, fresh.length);
   const rows = fresh.map(({ ref, event }, index) => [
@@ -106,7 +109,7 @@ async function insertBodies(
     Buffer.from(event.sig, 'hex'),
     JSON.stringify(event.tags),
     contentToColumn(event.content),
-    firstSeenAt,
+    typeof firstSeenAt === 'number' ? firstSeenAt : firstSeenAt(event),
     firstSequence + index,
   ]);
   await bodyInsertion.insert(trx, rows);

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 import type { SignedEvent } from '../../preload/contract.ts';
-import { storeEvents, type StoredBatch } from '../archive/event-store.ts';
+import { storeEvents, type SeenAt, type StoredBatch } from '../archive/event-store.ts';
 import type { Tables } from '../database/tables.ts';
 import { compareNewlyArchived } from './observe-presence.ts';
 import { countAsFetched } from './walk-evidence.ts';
@@ -10,12 +10,12 @@ import { countAsFetched } from './walk-evidence.ts';
  * relay had named them. Every body enters the archive this way, wherever it came from, so that neither the projection nor
  * a count ever lags behind the archive.
  *
- * @param seenAt Unix seconds.
+ * @param seenAt Unix seconds, of all of them or of each.
  */
 export async function archiveEvents(
   trx: Transaction<Tables>,
   events: readonly SignedEvent[],
-  seenAt: number,
+  seenAt: SeenAt,
 ): Promise<StoredBatch> {
   const stored = await storeEvents(trx, events, seenAt);
   const fresh = [...stored.newlyArchived];

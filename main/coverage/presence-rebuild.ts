@@ -7,7 +7,7 @@ import { ASKS_FOR_EVERYTHING, concludesAbout, LATER_WINS } from './presence-rule
 
 /**
  * Computes the projection again from the evidence alone (design §3): inventories from completed walks, then every
- * positive, then what inventories did not see. The result is the same as the one kept up to date, which a property
+ * positive (sightings of the first version among them), then what inventories did not see. The result is the same as the one kept up to date, which a property
  * test proves; so a projection in doubt can be thrown away at any time.
  */
 export async function rebuildPresence(trx: Transaction<Tables>): Promise<void> {
@@ -22,7 +22,11 @@ export async function rebuildPresence(trx: Transaction<Tables>): Promise<void> {
     join accounts on accounts.id = ranges.account_id
     where attempts.status = 'complete' and ${ASKS_FOR_EVERYTHING}
     group by attempts.walk_id`.execute(trx);
-  await restorePositives(trx, sql`1`, () => sql`1`);
+  await restorePositives(
+    trx,
+    () => sql`1`,
+    () => sql`1`,
+  );
   await restoreAbsences(trx);
 }
 
@@ -41,14 +45,14 @@ export async function takeBackAbsences(trx: Transaction<Tables>, relayId: number
     const refs = JSON.stringify(rows.slice(start, start + REFS_PER_SLICE).map((row) => row.event_ref));
     const among = (ref: string) => sql`${sql.ref(ref)} in (select value from json_each(${refs}))`;
     await sql`delete from presence where relay_id = ${relayId} and ${among('event_ref')}`.execute(trx);
-    await restorePositives(trx, sql`ranges.relay_id = ${relayId}`, among);
+    await restorePositives(trx, (relay) => sql`${sql.ref(relay)} = ${relayId}`, among);
     await setImmediate();
   }
 }
 
 async function restorePositives(
   trx: Transaction<Tables>,
-  ofRelay: RawBuilder<unknown>,
+  ofRelay: (relay: string) => RawBuilder<unknown>,
   among: (ref: string) => RawBuilder<unknown>,
 ): Promise<void> {
   await sql`insert into presence (relay_id, event_ref, present, observed_at_ms, query_id, kind)
@@ -58,7 +62,9 @@ async function restorePositives(
     join attempts on attempts.id = queries.attempt_id
     join ranges on ranges.id = attempts.range_id
     left join events on events.ref = evidence.event_ref
-    where evidence.present = 1 and ${ofRelay} and ${among('evidence.event_ref')} ${LATER_WINS}`.execute(trx);
+    where evidence.present = 1 and ${ofRelay('ranges.relay_id')} and ${among('evidence.event_ref')} ${LATER_WINS}`.execute(
+    trx,
+  );
   await sql`insert into presence (relay_id, event_ref, present, observed_at_ms, query_id, kind)
     select ranges.relay_id, events.ref, 1, queries.completed_at_ms, queries.id, events.kind
     from queries
@@ -68,10 +74,17 @@ async function restorePositives(
     join authors on authors.pubkey = unhex(accounts.pubkey)
     join events on events.author = authors.id and events.created_at >= coalesce(queries.covered_from, 0)
       and events.created_at <= queries.covered_until and events.sequence <= queries.compared_up_to
-    where queries.type = 'NEG' and queries.covered_until is not null and ${ofRelay} and ${among('events.ref')}
+    where queries.type = 'NEG' and queries.covered_until is not null and ${ofRelay('ranges.relay_id')} and ${among('events.ref')}
       and not exists (select 1 from evidence where evidence.walk_id = queries.walk_id
         and evidence.event_ref = events.ref)
     ${LATER_WINS}`.execute(trx);
+  await sql`insert into presence (relay_id, event_ref, present, observed_at_ms, query_id, kind)
+    select legacy_sightings.relay_id, legacy_sightings.event_ref, 1, legacy_sightings.observed_at * 1000, null, events.kind
+    from legacy_sightings
+    left join events on events.ref = legacy_sightings.event_ref
+    where ${ofRelay('legacy_sightings.relay_id')} and ${among('legacy_sightings.event_ref')} ${LATER_WINS}`.execute(
+    trx,
+  );
 }
 
 async function restoreAbsences(trx: Transaction<Tables>): Promise<void> {

@@ -271,6 +271,7 @@ interface LegacySourcesTable {
   cursor_table: string | null;
   cursor_row: number | null;
   copy: string | null;
+  stopped_because: string | null;
   started_at: number;
   finished_at: number | null;
 }

@@ -39,5 +39,6 @@ export async function readLegacySources(db: ReadableDatabase): Promise<LegacySou
     ),
     remarks: source.remarks ?? 0,
     copy: source.copy,
+    stoppedBecause: source.stopped_because,
   }));
 }

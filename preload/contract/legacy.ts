@@ -88,6 +88,8 @@ export interface LegacySource {
   remarks: number;
   /** The copy of the database made before it was migrated; null for a chosen file, which stays as it is. */
   copy: string | null;
+  /** While it is carried over: why that stopped, when it did; the next start, or the next import, goes on with it. */
+  stoppedBecause: string | null;
 }
 
 /** What is left of the first version, and what waits for a decision. */

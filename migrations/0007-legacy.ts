@@ -95,6 +95,7 @@ async function createHistory(db: Kysely<unknown>): Promise<void> {
     error text,
     primary key (source_id, operation_id)
   ) strict, without rowid`.execute(db);
+  await sql`create index legacy_operations_kept_by_id on legacy_operations_kept (operation_id)`.execute(db);
 }
 
 async function createCheckpoints(db: Kysely<unknown>): Promise<void> {

@@ -8,6 +8,8 @@ import { Fault } from '../platform/fault.ts';
 import type { Tables } from './tables.ts';
 
 const FIRST_VERSION = '0001-first-version';
+/** The first migration that changes a database of the first version. */
+const SECOND_MIGRATION = '0002-range-history';
 const MIGRATION_TABLE = 'kysely_migration';
 /** Stands between the database's name and what a copy was made before. */
 const COPY_MARK = '.before-migration-';
@@ -77,7 +79,8 @@ function readAppliedMigrations(connection: BetterSqlite3.Database): string[] {
   return connection.prepare(`select name from ${MIGRATION_TABLE} order by name`).pluck().all().map(String);
 }
 
-function isFirstVersion(connection: BetterSqlite3.Database): boolean {
+/** Whether a database is one of the first version, recognised by its tables and by having no migration table. */
+export function isFirstVersion(connection: BetterSqlite3.Database): boolean {
   const tables = tableNames(connection);
   return !tables.includes(MIGRATION_TABLE) && FIRST_VERSION_TABLES.every((name) => tables.includes(name));
 }
@@ -141,6 +144,11 @@ function hasRows(connection: BetterSqlite3.Database): boolean {
   return tableNames(connection)
     .filter((name) => !name.startsWith('kysely_'))
     .some((name) => connection.prepare(`select 1 from "${name.replaceAll('"', '""')}" limit 1`).get() !== undefined);
+}
+
+/** Where the copy of a first-version database lies that was made before it was migrated, whether or not it is there. */
+export function copyOfFirstVersion(path: string): string {
+  return `${path}${COPY_MARK}${SECOND_MIGRATION}`;
 }
 
 function hasTable(connection: BetterSqlite3.Database, name: string): boolean {

@@ -22,6 +22,7 @@ import type {
 export interface Tables {
   accounts: AccountsTable;
   account_relays: AccountRelaysTable;
+  publication_versions: PublicationVersionsTable;
   relays: RelaysTable;
   event_ids: { ref: Generated<number>; id: Buffer };
   authors: AuthorsTable;
@@ -76,6 +77,16 @@ interface AccountRelaysTable {
   write: number;
   extra: number;
   position: number;
+}
+
+interface PublicationVersionsTable {
+  id: Generated<number>;
+  account_id: number;
+  kind: number;
+  event_id: string;
+  event_json: string;
+  published_at: number;
+  accepted_by: string;
 }
 
 interface RelaysTable {

@@ -43,6 +43,12 @@ export interface Engine {
   ): Promise<ImportReport>;
   /** Archived events in order of time, then ID; field for field as they were signed. */
   exportEvents(selection: ExportSelection): AsyncIterable<SignedEvent>;
+  /**
+   * Resolves when nothing of the first version is being brought over any more; immediately when there was nothing.
+   *
+   * @param onProgress hears of every slice, in rows.
+   */
+  firstVersionBroughtOver(onProgress?: (progress: { done: number; total: number }) => void): Promise<void>;
   /** Resolves when the run has ended, with how it ended. */
   runEnded(run: number): Promise<RunSummary>;
   /** Stops runs cleanly (they stay resumable), closes sockets and the database. */

@@ -18,10 +18,12 @@ import { candidateMethods, candidateTopic } from './engine/candidate-methods.ts'
 import { coverageMethods, coverageTopic } from './engine/coverage-methods.ts';
 import { fetchMethods } from './engine/fetch-methods.ts';
 import { generalMethods, settingsTopic } from './engine/general-methods.ts';
+import { legacyReportMethods } from './engine/legacy-report-methods.ts';
 import { relayHealth } from './engine/relay-health-list.ts';
 import { explainNothingToSend, syncMethods, syncTopic } from './engine/sync-methods.ts';
 import { FetchService } from './fetch/fetch-service.ts';
 import { Reconciler } from './fetch/reconciler.ts';
+import { CarryOver } from './legacy/carry-over.ts';
 import { nowSeconds, systemClock } from './platform/clock.ts';
 import { RelayDirectory } from './relays/relay-directory.ts';
 import { readSettings } from './settings/settings-store.ts';
@@ -115,6 +117,17 @@ async function compose(
     onProgress: () => changes.tell('activity'),
     onChange: () => changes.tell('activity', 'sync', 'coverage', 'accounts', 'runs'),
   });
+  const carryOver = new CarryOver({
+    db,
+    path: database.path,
+    verifier,
+    clock,
+    log,
+    onProgress: () => {
+      followArchive();
+      changes.tell('legacy', 'accounts', 'coverage');
+    },
+  });
   const parts: EngineParts = {
     options,
     db,
@@ -130,7 +143,9 @@ async function compose(
     summaries,
     eligibility,
     candidates,
+    carryOver,
   };
+  if (options.mode === 'owner') await carryOver.start();
   const health = (): Promise<RelayHealth[]> => relayHealth(parts);
   const activity = async (): Promise<ActivitySnapshot> => ({
     now: nowSeconds(clock),
@@ -145,6 +160,7 @@ async function compose(
       ...syncMethods(parts),
       ...coverageMethods(parts),
       ...candidateMethods(parts),
+      ...legacyReportMethods(parts),
       'relays.health': health,
     },
     topics: {
@@ -165,12 +181,22 @@ async function compose(
     },
     exportEvents: ({ account, ...selection }) =>
       readArchive(reading, { ...selection, ...(account === undefined ? {} : { author: account }) }),
+    firstVersionBroughtOver: async (onProgress) => {
+      const tell = (): void => {
+        const progress = carryOver.progress();
+        if (progress !== null) onProgress?.(progress);
+      };
+      tell();
+      const stopTelling = changes.on('legacy', tell);
+      await carryOver.ended();
+      stopTelling();
+    },
     runEnded: async (run) => {
       await Promise.all([fetch.ended(run), sync.ended(run)]);
       return readRunSummary(db, run);
     },
     close: async () => {
-      await Promise.all([fetch.close(), sync.close()]);
+      await Promise.all([fetch.close(), sync.close(), carryOver.close()]);
       relays.close();
       await tags?.close();
       await eligibility?.close();

@@ -1,4 +1,5 @@
-export type Change = 'accounts' | 'activity' | 'candidates' | 'coverage' | 'relays' | 'runs' | 'settings' | 'sync';
+export type Change =
+  'accounts' | 'activity' | 'candidates' | 'coverage' | 'legacy' | 'relays' | 'runs' | 'settings' | 'sync';
 
 /** Word that something changed, from services to subscriptions. What it is now has to be read. */
 export class ChangeBus {

@@ -4,6 +4,7 @@ import type { SummaryReader } from '../coverage/summary-reader.ts';
 import type { ReadableDatabase, WritableDatabase } from '../database/database-file.ts';
 import type { EngineOptions } from '../engine-api.ts';
 import type { FetchService } from '../fetch/fetch-service.ts';
+import type { CarryOver } from '../legacy/carry-over.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Fault } from '../platform/fault.ts';
 import type { RelayDirectory } from '../relays/relay-directory.ts';
@@ -31,6 +32,8 @@ export interface EngineParts {
   /** Null in a reader, which goes by what the owner has checked. */
   eligibility: EligibilityIndex | null;
   candidates: CandidateReader;
+  /** Brings over what the first version left; until it is done no run begins. */
+  carryOver: CarryOver;
 }
 
 /** @throws Fault `data-directory-in-use` in a reader, which may change nothing. */

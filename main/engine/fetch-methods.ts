@@ -17,10 +17,11 @@ const RUNS_LOOKED_THROUGH = 10_000;
 
 /** The contract's methods on runs. */
 export function fetchMethods(parts: EngineParts): FetchMethods {
-  const { db, fetch } = parts;
+  const { db, fetch, carryOver } = parts;
   return {
     'fetch.start': async (args) => {
       requireOwner(parts);
+      carryOver.requireDone();
       const run = await fetch.start({
         account: args.account,
         recheck: args.recheck ?? false,
@@ -32,10 +33,12 @@ export function fetchMethods(parts: EngineParts): FetchMethods {
     },
     'fetch.resume': async (args) => {
       requireOwner(parts);
+      carryOver.requireDone();
       return { runs: await resume(parts, args) };
     },
     'fetch.refetch': async ({ range, limit, strategy }) => {
       requireOwner(parts);
+      carryOver.requireDone();
       return { run: await fetch.refetch(range, limit ?? null, strategy ?? 'auto') };
     },
     'runs.cancel': async ({ run }) => ({ cancelled: await cancel(parts, run) }),

@@ -35,20 +35,23 @@ const DELIVERIES_PER_ANSWER = 200;
 
 /** The contract's methods on syncs. */
 export function syncMethods(parts: EngineParts): SyncMethods {
-  const { sync, reading } = parts;
+  const { sync, reading, carryOver } = parts;
   return {
     'sync.preview': (args) => preview(parts, args),
     'sync.start': ({ account, includeRefused, ...narrowing }) => {
       requireOwner(parts);
+      carryOver.requireDone();
       return sync.start({ account, narrowing, includeRefused: includeRefused ?? false });
     },
     'sync.retryRefused': async ({ run, relay }) => {
       requireOwner(parts);
+      carryOver.requireDone();
       await sync.retryRefused(run, relay);
       return { run };
     },
     'sync.reverify': async ({ run, sample }) => {
       requireOwner(parts);
+      carryOver.requireDone();
       await sync.reverify(run, sample);
       return { run };
     },

@@ -19,7 +19,7 @@ async function createSources(db: Kysely<unknown>): Promise<void> {
   // `fingerprint`: SHA-256 of a chosen file's contents, by which it is known again wherever it lies.
   // `cursor_table` and `cursor_row` say which row was looked at last; they move in the transaction of the rows, so that
   // a carry-over that was cut off neither loses a row nor takes one twice. `copy` is the copy made before migrating, `stopped_because` what went wrong
-  // when carrying over last stopped before its end.
+  // when carrying over last stopped before its end. Accounts with numbers above `accounts_before` came with it.
   await sql`create table legacy_sources (
     id integer primary key,
     file text,
@@ -31,6 +31,7 @@ async function createSources(db: Kysely<unknown>): Promise<void> {
     cursor_row integer,
     copy text,
     stopped_because text,
+    accounts_before integer not null default 0,
     started_at integer not null,
     finished_at integer
   ) strict`.execute(db);

@@ -109,6 +109,8 @@ function roleOf(row: Row): RelayPresence['role'] {
 
 function groundOf(row: Row, state: RelayPresence['state'], kind: number | null): string {
   if (state === 'present') {
+    // Evidence without a query is a sighting of the first version, which kept the time alone.
+    if (row.query_id === null) return 'The first version saw it there. It did not record by which query.';
     return row.type === 'NEG'
       ? 'The relay had it when its events were compared with the archive (NIP-77).'
       : 'The relay returned it, validly signed.';

@@ -283,6 +283,7 @@ interface LegacySourcesTable {
   cursor_row: number | null;
   copy: string | null;
   stopped_because: string | null;
+  accounts_before: Generated<number>;
   started_at: number;
   finished_at: number | null;
 }

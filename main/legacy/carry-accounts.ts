@@ -131,7 +131,8 @@ async function judgeAccountRelay(
   if (isListed === undefined) return { outcome: 'information', remarks };
   if (!keys.has(relay.key)) {
     keys.add(relay.key);
-    return { outcome: 'carried', remarks };
+    const cameWithIt = context.source.isOwn || account > context.source.accountsBefore;
+    return { outcome: cameWithIt ? 'carried' : 'merged', remarks };
   }
   const detail = `${shown(url)} is the same relay as one in another row; their roles were added up.`;
   return { outcome: 'merged', remarks: [...remarks, { problem: 'duplicate', detail }] };

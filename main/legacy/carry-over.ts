@@ -216,7 +216,7 @@ export class CarryOver {
     const reader = copy === null ? FirstVersionReader.ofArchive(path) : FirstVersionReader.ofCopy(copy);
     try {
       const context: CarryContext = {
-        source: { id: source.id, isOwn: copy === null },
+        source: { id: source.id, isOwn: copy === null, accountsBefore: source.accountsBefore },
         reader,
         accounts: new OldAccounts(reader),
         verifier,

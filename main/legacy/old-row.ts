@@ -47,7 +47,7 @@ function realAsText(value: number): string {
 /** A value in a sentence; text from a file of others is cut where it is long. */
 export function shown(value: OldValue): string {
   if (value === null) return 'nothing';
-  if (Buffer.isBuffer(value)) return `${value.length} bytes`;
+  if (Buffer.isBuffer(value)) return value.length === 1 ? '1 byte' : `${value.length} bytes`;
   const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
 }

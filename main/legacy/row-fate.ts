@@ -28,6 +28,8 @@ export interface CarryContext {
     id: number;
     /** This archive's own tables of the first version; false: a file that was chosen. */
     isOwn: boolean;
+    /** The highest number of an account before it: those above came with this source. */
+    accountsBefore: number;
   };
   reader: FirstVersionReader;
   accounts: OldAccounts;

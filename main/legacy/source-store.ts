@@ -14,6 +14,8 @@ export interface OpenSource {
   fingerprint: string | null;
   done: number;
   total: number;
+  /** The highest number of an account when it was noted. */
+  accountsBefore: number;
   /** The row that was looked at last; null: none yet. */
   cursor: { table: FirstVersionTable; rowid: bigint } | null;
 }
@@ -22,7 +24,7 @@ export interface OpenSource {
 export async function readOpenSources(db: ReadableDatabase): Promise<OpenSource[]> {
   const rows = await db
     .selectFrom('legacy_sources')
-    .select(['id', 'file', 'fingerprint', 'done', 'total', 'cursor_table'])
+    .select(['id', 'file', 'fingerprint', 'done', 'total', 'accounts_before as accountsBefore', 'cursor_table'])
     // Row numbers may be larger than a JavaScript number holds.
     .select(sql<string | null>`cast(cursor_row as text)`.as('cursor'))
     .where('state', '=', 'carrying')
@@ -42,6 +44,10 @@ export async function addSource(
 ): Promise<number> {
   const counts = FIRST_VERSION_ORDER.map((table) => ({ table_name: table, before: reader.count(table) }));
   return db.transaction().execute(async (trx) => {
+    const { highest } = await trx
+      .selectFrom('accounts')
+      .select(({ fn }) => fn.max<number | null>('id').as('highest'))
+      .executeTakeFirstOrThrow();
     const { id } = await trx
       .insertInto('legacy_sources')
       .values({
@@ -53,6 +59,7 @@ export async function addSource(
         cursor_row: null,
         copy: source.copy,
         stopped_because: null,
+        accounts_before: highest ?? 0,
         started_at: source.startedAt,
         finished_at: null,
       })

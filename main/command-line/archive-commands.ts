@@ -1,15 +1,18 @@
 import { createReadStream, fstatSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { devNull } from 'node:os';
+import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import type { ImportReport, SignedEvent } from '../../preload/contract.ts';
 import type { ExportSelection } from '../engine-api.ts';
+import { isDatabaseFile } from '../legacy/first-version-file.ts';
 import { Fault } from '../platform/fault.ts';
 import { parseKey, unknownAccount } from './account-lookup.ts';
 import { collectKind, parseSince, parseUntil } from './argument-parsers.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
+import { importFirstVersion } from './import-first-version.ts';
 import { JsonArray } from './json-array.ts';
 import { formatCount, formatQuantity, singleLine } from './plain-text.ts';
 import { interrupted, neverEmpty, withSession } from './session.ts';
@@ -26,11 +29,13 @@ interface ExportOptions {
 export function addArchiveCommands(program: Command, run: RunCommand): void {
   program
     .command('import')
-    .description('archive signed events from a file, one JSON event per line')
+    .description('archive signed events from a file, one JSON event per line, or bring over a first-version database')
     .argument('<file>', 'the file, or - for standard input')
     .addHelpText(
       'after',
-      '\nEvery event is checked. Bad lines are reported by number on standard error, the good ones are kept.\n\n' +
+      '\nA database of the first version is recognised by what it holds: everything in it is brought over, and the file\n' +
+        'stays as it is. “holdfast legacy report” tells what became of it.\n\n' +
+        'Otherwise every event is checked. Bad lines are reported by number on standard error, the good ones are kept.\n\n' +
         'Exit code: 0 when the input was read to its end, also when some lines were bad (with --json, “bad” counts\n' +
         'them); 1 when it held nothing but bad lines; 3 when it was interrupted.',
     )
@@ -57,6 +62,7 @@ export function addArchiveCommands(program: Command, run: RunCommand): void {
 async function importFile(call: Invocation, file: string): Promise<ExitCode> {
   const { signal } = call.interruption;
   const name = file === '-' ? 'standard input' : file;
+  if (file !== '-' && (await isDatabaseFile(file))) return importFirstVersion(call, resolve(file));
   // Before the archive is opened: a file that is not there changes nothing.
   const input = file === '-' ? standardInput(call) : await openFile(file);
   input.setEncoding('utf8');

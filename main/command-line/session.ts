@@ -4,6 +4,7 @@ import { validateMethodArguments } from '../ipc/validate-arguments.ts';
 import { Fault } from '../platform/fault.ts';
 import { logFile } from '../platform/log-file.ts';
 import type { CommandLineHost } from './command-line-host.ts';
+import { waitForFirstVersion } from './first-version-wait.ts';
 import { holdsArchive } from './archive-existence.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Interruption } from './interruption.ts';
@@ -63,6 +64,7 @@ export async function withSession(
   let code: ExitCode;
   try {
     if (invocation.interruption.signal.aborted) throw interrupted();
+    await unlessInterrupted(invocation, waitForFirstVersion(invocation, engine));
     code = await use({
       engine,
       async call(method, args) {

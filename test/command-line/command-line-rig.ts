@@ -43,7 +43,7 @@ export class RecordedStream extends Writable {
 
 export interface RigOptions {
   methods?: Partial<ServiceTable>;
-  engine?: Partial<Pick<Engine, 'importLines' | 'exportEvents' | 'runEnded'>>;
+  engine?: Partial<Pick<Engine, 'importLines' | 'exportEvents' | 'runEnded' | 'firstVersionBroughtOver'>>;
   stdin?: string;
   /** Instead of an engine. */
   createEngine?: (options: EngineOptions, engine: Engine) => Promise<Engine>;
@@ -86,6 +86,7 @@ export function commandLineRig(options: RigOptions = {}): Rig {
     importLines: unexpected('importLines'),
     exportEvents: unexpected('exportEvents'),
     runEnded: unexpected('runEnded'),
+    firstVersionBroughtOver: () => Promise.resolve(),
     ...options.engine,
     async close() {
       rig.closed += 1;

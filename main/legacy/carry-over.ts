@@ -24,7 +24,15 @@ import { FIRST_VERSION_ORDER, type FirstVersionTable } from './first-version-tab
 import { OldAccounts } from './old-accounts.ts';
 import type { OldRow } from './old-row.ts';
 import type { CarryContext, CarryRows, CommitRows } from './row-fate.ts';
-import { addSource, endSource, noteSlice, noteStop, readOpenSources, type OpenSource } from './source-store.ts';
+import {
+  addSource,
+  endSource,
+  moveCursor,
+  noteFates,
+  noteStop,
+  readOpenSources,
+  type OpenSource,
+} from './source-store.ts';
 
 const CARRIERS: Record<FirstVersionTable, CarryRows> = {
   accounts: carryAccounts,
@@ -254,7 +262,8 @@ export class CarryOver {
       // Its failure is that of the turn that waits for it.
       looked.catch(() => undefined);
       await this.#options.db.transaction().execute(async (trx) => {
-        await noteSlice(trx, source, table, current, await commit(trx));
+        await moveCursor(trx, source, table, current);
+        await noteFates(trx, source, table, current, await commit(trx));
       });
       if (this.#progress !== null) this.#progress.done += current.length;
       this.#options.onProgress();

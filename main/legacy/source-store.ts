@@ -73,17 +73,36 @@ export async function addSource(
   });
 }
 
-/** Notes what became of a slice, in the transaction that wrote it: counts, remarks, and the row it ended with. */
-export async function noteSlice(
+/** Notes the row that a slice ends with, in the transaction that writes the slice. */
+export async function moveCursor(
+  trx: Transaction<Tables>,
+  source: OpenSource,
+  table: FirstVersionTable,
+  rows: readonly OldRow[],
+): Promise<void> {
+  const last = rows.at(-1);
+  if (last === undefined) throw new Error(`a slice of ${table} has no rows`);
+  await trx
+    .updateTable('legacy_sources')
+    .set((eb) => ({
+      done: eb('done', '+', rows.length),
+      cursor_table: table,
+      cursor_row: sql<number>`cast(${String(last.rowid)} as integer)`,
+      stopped_because: null,
+    }))
+    .where('id', '=', source.id)
+    .execute();
+}
+
+/** Notes what became of a slice, in the transaction that wrote it: counts and remarks. */
+export async function noteFates(
   trx: Transaction<Tables>,
   source: OpenSource,
   table: FirstVersionTable,
   rows: readonly OldRow[],
   fates: readonly RowFate[],
 ): Promise<void> {
-  const last = rows.at(-1);
-  if (last === undefined || rows.length !== fates.length)
-    throw new Error(`what became of rows of ${table} is not known`);
+  if (rows.length !== fates.length) throw new Error(`what became of rows of ${table} is not known`);
   const counted = (outcome: RowFate['outcome']): number => fates.filter((fate) => fate.outcome === outcome).length;
   await trx
     .updateTable('legacy_counts')
@@ -95,16 +114,6 @@ export async function noteSlice(
     }))
     .where('source_id', '=', source.id)
     .where('table_name', '=', table)
-    .execute();
-  await trx
-    .updateTable('legacy_sources')
-    .set((eb) => ({
-      done: eb('done', '+', rows.length),
-      cursor_table: table,
-      cursor_row: sql<number>`cast(${String(last.rowid)} as integer)`,
-      stopped_because: null,
-    }))
-    .where('id', '=', source.id)
     .execute();
   for (const [index, { outcome, remarks }] of fates.entries()) {
     const row = rows[index];

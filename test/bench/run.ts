@@ -4,6 +4,7 @@ import { benchArchive } from './archive-bench.ts';
 import { benchTable, isMet, type BenchRow } from './bench-row.ts';
 import { benchDatabaseSize } from './database-size-bench.ts';
 import { benchFetch } from './fetch-bench.ts';
+import { benchLegacy } from './legacy-bench.ts';
 import { benchNegentropy } from './negentropy-bench.ts';
 import { benchSync } from './sync-bench.ts';
 
@@ -20,6 +21,7 @@ const benches: Record<string, () => Promise<BenchRow[]>> = {
   size: () => benchDatabaseSize(values.quick ? 10_000 : 50_000),
   negentropy: () => (values.quick ? benchNegentropy(5, 3) : benchNegentropy()),
   sync: () => benchSync(values.quick ? 2_000 : 20_000),
+  legacy: () => benchLegacy(values.quick ? 20_000 : 1_000_000),
   archive: () => benchArchive(values.quick ? 100_000 : 1_000_000),
 };
 

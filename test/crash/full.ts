@@ -1,9 +1,10 @@
-// The crash trials at full size: `npm run test:crash:full [-- --seed TEXT] [-- --events N] [-- --kills N] [-- --only paging|reconciliation|sync]`.
+// The crash trials at full size: `npm run test:crash:full [-- --seed TEXT] [-- --events N] [-- --kills N] [-- --only paging|reconciliation|sync|legacy]`.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runCrashTrial } from './crash-trial.ts';
+import { runLegacyTrial } from './legacy-trial.ts';
 import { runReconciliationTrial } from './reconciliation-trial.ts';
 import { runSyncTrial } from './sync-trial.ts';
 
@@ -22,6 +23,7 @@ const trials = {
   paging: { run: runCrashTrial, events: 50_000 },
   reconciliation: { run: runReconciliationTrial, events: 20_000 },
   sync: { run: runSyncTrial, events: 6_000 },
+  legacy: { run: runLegacyTrial, events: 6_000 },
 };
 const directory = mkdtempSync(join(tmpdir(), 'holdfast-crash-'));
 console.log(`seed: ${values.seed}`);

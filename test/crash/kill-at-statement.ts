@@ -3,8 +3,8 @@
  * statement of a chosen transaction, of those that commit a page, a batch of bodies, what a NEG session named, or the
  * completion of a comparison. HOLDFAST_KILL_AT is `PAGE:STATEMENT`, both counted from 1; the statement after the last one
  * is the moment right after the commit. `keeping:ANSWER:STATEMENT` means, in the same way, the transactions that keep an
- * answer until it is checked, and `delivering:TRANSACTION:STATEMENT` those that begin a run with its deliveries, or move
- * deliveries from state to state. Writes what it was about to do to the file HOLDFAST_KILL_NOTE.
+ * answer until it is checked, `delivering:TRANSACTION:STATEMENT` those that begin a run with its deliveries, or move
+ * deliveries from state to state, and `carrying:SLICE:STATEMENT` those that carry rows of the first version over. Writes what it was about to do to the file HOLDFAST_KILL_NOTE.
  */
 import BetterSqlite3 from 'better-sqlite3';
 import { writeFileSync } from 'node:fs';
@@ -23,7 +23,9 @@ const FIRST_STATEMENT = point.startsWith('keeping:')
   ? /insert into "arrived_pages"/i
   : point.startsWith('delivering:')
     ? /insert into "runs"|update deliver/i
-    : /insert into event_ids|select covered_from/i;
+    : point.startsWith('carrying:')
+      ? /max\("id"\)|update "legacy_sources"/i
+      : /insert into event_ids|select covered_from/i;
 let isPage = false;
 
 function about(sql: string): void {

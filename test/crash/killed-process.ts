@@ -8,13 +8,15 @@ const KILL_AT_STATEMENT = new URL('./kill-at-statement.ts', import.meta.url).hre
 
 /**
  * How a process is killed: from outside while a relay serves it, or by itself at one statement of one page, around one of
- * the transactions that keep an answer until it is checked, or within one of those that move deliveries.
+ * the transactions that keep an answer until it is checked, or within one of those that move deliveries or carry rows of the
+ * first version over.
  */
 export type KillPoint =
   | { by: 'progress'; /** Calls `kill` when the time has come. */ arm: (kill: () => void) => void }
   | { by: 'statement'; page: number; statement: number }
   | { by: 'keeping'; answer: number; statement: number }
-  | { by: 'delivering'; transaction: number; statement: number };
+  | { by: 'delivering'; transaction: number; statement: number }
+  | { by: 'carrying'; slice: number; statement: number };
 
 export interface EndedCommand {
   /** True when SIGKILL ended it; false when it came to its own end before. */
@@ -69,5 +71,7 @@ function nameOf(point: Exclude<KillPoint, { by: 'progress' }>): string {
       return `keeping:${point.answer}:${point.statement}`;
     case 'delivering':
       return `delivering:${point.transaction}:${point.statement}`;
+    case 'carrying':
+      return `carrying:${point.slice}:${point.statement}`;
   }
 }

@@ -57,11 +57,15 @@ export function writeFirstVersion(directory: string, rows: GivenRows, name = 'ho
 
 /** Inserts rows by their columns. */
 export function insertRows(connection: BetterSqlite3.Database, rows: GivenRows): void {
+  const statements = new Map<string, BetterSqlite3.Statement>();
   for (const [table, list] of Object.entries(rows)) {
     for (const row of list) {
       const names = Object.keys(row);
       const places = names.map((name) => `@${name}`);
-      connection.prepare(`insert into ${table} (${names.join()}) values (${places.join()})`).run(row);
+      const text = `insert into ${table} (${names.join()}) values (${places.join()})`;
+      const statement = statements.get(text) ?? connection.prepare(text);
+      statements.set(text, statement);
+      statement.run(row);
     }
   }
 }

@@ -12,6 +12,7 @@ export type Step =
   | { type: 'compare'; scope: number; cuts: number[]; sessions: Session[]; times: number[] }
   | { type: 'fetch-missing'; scope: number; share: number; crashes: boolean; times: number[] }
   | { type: 'probe'; scope: number; kind: number; refused: boolean; times: number[] }
+  | { type: 'sight'; relay: number; events: number[]; second: number }
   | { type: 'rebuild' };
 
 interface Page {
@@ -133,6 +134,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       times,
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('sight' as const),
+      relay: fc.nat({ max: 2 }),
+      events: places,
+      // Before all queries, at the very millisecond of some, and after all.
+      second: fc.integer({ min: -1, max: 1 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('rebuild' as const) }) },
 );
 
@@ -185,6 +196,8 @@ export class HistoryPlayer {
         const range = await this.#rig.range(askedAt(step.scope));
         return this.#rig.probe(range, step.kind, step.refused, this.#moment());
       }
+      case 'sight':
+        return this.#rig.sight(RELAYS[step.relay] ?? 'write', eventsAt(step.events), step.second);
       case 'rebuild':
         return this.#rig.rebuild();
     }

@@ -27,7 +27,8 @@ interface Inventory {
 export interface Knowledge {
   present: boolean;
   atMs: number;
-  query: number;
+  /** Null for a sighting of the first version. */
+  query: number | null;
 }
 
 /** Kinds that relays show to authenticated readers only, whatever they say. */
@@ -42,6 +43,7 @@ export class PresenceModel {
   readonly #observations: Observation[] = [];
   readonly #inventories = new Map<number, Inventory>();
   readonly #refused = new Set<string>();
+  readonly #sightings: { relay: number; id: string; atMs: number }[] = [];
 
   archive(events: readonly SignedEvent[]): void {
     for (const event of events) this.#archive.set(event.id, event);
@@ -60,6 +62,11 @@ export class PresenceModel {
   /** The walk finished its whole scope. */
   complete(walk: number, inventory: Inventory): void {
     this.#inventories.set(walk, inventory);
+  }
+
+  /** The first version saw these events on a relay. */
+  sight(relay: number, ids: readonly string[], atMs: number): void {
+    this.#sightings.push(...ids.map((id) => ({ relay, id, atMs })));
   }
 
   refuse(relay: number, kind: number): void {
@@ -114,9 +121,13 @@ export class PresenceModel {
   }
 
   #positives(relay: number, id: string): Knowledge[] {
-    return this.#observations
+    const sightings = this.#sightings
+      .filter((sighting) => sighting.relay === relay && sighting.id === id)
+      .map(({ atMs }) => ({ present: true, atMs, query: null }));
+    const returned = this.#observations
       .filter((observation) => observation.relay === relay && observation.seen.includes(id))
       .map(({ atMs, query }) => ({ present: true, atMs, query }));
+    return [...sightings, ...returned];
   }
 
   #negatives(relay: number, id: string): Knowledge[] {
@@ -145,9 +156,12 @@ function isWithin(event: SignedEvent, scope: Scope): boolean {
   return event.created_at <= scope.until && (scope.from === null || event.created_at >= scope.from);
 }
 
-/** By completion time; at the same millisecond a positive says more than a negative, then the later query. */
+/**
+ * By completion time; at the same millisecond a positive says more than a negative, then the later query, and any query more
+ * than none.
+ */
 function isLater(a: Knowledge, b: Knowledge): boolean {
   if (a.atMs !== b.atMs) return a.atMs > b.atMs;
   if (a.present !== b.present) return a.present;
-  return a.query > b.query;
+  return (a.query ?? 0) > (b.query ?? 0);
 }

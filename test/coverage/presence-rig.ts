@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { addAccount } from '../../main/accounts/account-store.ts';
+import { internEventIds } from '../../main/archive/event-store.ts';
 import { archiveEvents } from '../../main/coverage/archive-events.ts';
 import { finishWalk, namedWithoutBody } from '../../main/coverage/finish-walk.ts';
 import { recordKindProbe } from '../../main/coverage/hidden-kinds.ts';
@@ -12,6 +13,7 @@ import {
   type Attempt,
   type Range,
 } from '../../main/coverage/range-history.ts';
+import { recordSightings } from '../../main/coverage/record-sightings.ts';
 import { recordPage, type PageOutcome } from '../../main/coverage/record-page.ts';
 import { recordReconciliation } from '../../main/coverage/record-reconciliation.ts';
 import type { WritableDatabase } from '../../main/database/database-file.ts';
@@ -47,7 +49,7 @@ export interface PresenceRow {
   id: string;
   present: number;
   atMs: number;
-  query: number;
+  query: number | null;
   kind: number | null;
 }
 
@@ -61,8 +63,10 @@ export class PresenceRig {
   model = new PresenceModel();
   readonly #accounts: ReadonlyMap<string, number>;
   readonly #run: number;
+  readonly #source: number;
 
-  private constructor(coverage: CoverageRig, accounts: ReadonlyMap<string, number>, run: number) {
+  private constructor(coverage: CoverageRig, accounts: ReadonlyMap<string, number>, run: number, source: number) {
+    this.#source = source;
     this.coverage = coverage;
     this.db = coverage.db;
     this.#accounts = accounts;
@@ -77,7 +81,12 @@ export class PresenceRig {
       [pubkey, id],
       [bob.pubkey, other.id],
     ]);
-    return new PresenceRig(coverage, accounts, await coverage.run());
+    const source = await db
+      .insertInto('legacy_sources')
+      .values({ state: 'done', total: 0, started_at: START })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    return new PresenceRig(coverage, accounts, await coverage.run(), source.id);
   }
 
   /** Forgets everything but accounts, relays and the run. */
@@ -89,6 +98,19 @@ export class PresenceRig {
   async import(events: readonly SignedEvent[]): Promise<void> {
     await this.db.transaction().execute((trx) => archiveEvents(trx, events, START));
     this.model.archive(events);
+  }
+
+  /** The first version saw events on a relay so many seconds after the beginning. */
+  async sight(relay: Asked['relay'], events: readonly SignedEvent[], second: number): Promise<void> {
+    const relayId = this.coverage.relay(relay);
+    const observedAt = START + second;
+    const ids = events.map(({ id }) => id);
+    await this.db.transaction().execute(async (trx) => {
+      const refs = await internEventIds(trx, ids);
+      const sightings = [...refs.values()].map((eventRef) => ({ relayId, eventRef, observedAt }));
+      await recordSightings(trx, this.#source, sightings);
+    });
+    this.model.sight(relayId, ids, observedAt * 1000);
   }
 
   range(asked: Asked): Promise<Range> {
@@ -324,6 +346,7 @@ export class PresenceRig {
 /** In an order that breaks no reference. */
 const WIPED = [
   'presence',
+  'legacy_sightings',
   'inventories',
   'kind_probes',
   'evidence',

@@ -1,6 +1,7 @@
 import type { Engine } from '../engine-api.ts';
+import type { CommandLineHost } from './command-line-host.ts';
+import type { Messages } from './messages.ts';
 import { formatCount } from './plain-text.ts';
-import type { Invocation } from './session.ts';
 
 /** Between two updates for a script or a terminal, and between two that stay in a log. */
 const LIVE_INTERVAL_MS = 250;
@@ -10,7 +11,10 @@ const PLAIN_INTERVAL_MS = 10_000;
  * Waits until what the first version left is brought over, and says how far it is: what a command answers before that
  * would not be the whole. Returns at once when there is nothing.
  */
-export async function waitForFirstVersion({ messages, host }: Invocation, engine: Engine): Promise<void> {
+export async function waitForFirstVersion(
+  { messages, host }: { messages: Messages; host: Pick<CommandLineHost, 'clock'> },
+  engine: Engine,
+): Promise<void> {
   const interval = messages.json || messages.redrawable ? LIVE_INTERVAL_MS : PLAIN_INTERVAL_MS;
   let toldAtMs: number | null = null;
   await engine.firstVersionBroughtOver(({ done, total }) => {

@@ -3,7 +3,8 @@ import type { Tables } from '../database/tables.ts';
 import { integerOf, shown, textOf, valueOf, type OldRow, type OldValue } from './old-row.ts';
 import { judgeTime } from './old-time.ts';
 import { internRelays, numberOf, oldRelay } from './relay-numbers.ts';
-import { aside, type CarryContext, type CarryRows, type Remark, type RowFate } from './row-fate.ts';
+import type { CarryContext, CarryRows } from './carry-context.ts';
+import { aside, type Remark, type RowFate } from './row-fate.ts';
 
 const PUBLIC_KEY = /^[0-9a-f]{64}$/;
 const ROLES = ['read', 'write', 'extra'] as const;

@@ -4,7 +4,8 @@ import { unknownAccount } from './old-accounts.ts';
 import { integerOf, shown, valueOf, type OldRow } from './old-row.ts';
 import { judgeTime, judgeTimeOrNull, remarkOnTime } from './old-time.ts';
 import { internRelays, numberOf, oldRelay } from './relay-numbers.ts';
-import { aside, type CarryContext, type CarryRows, type Remark, type RowFate } from './row-fate.ts';
+import type { CarryContext, CarryRows } from './carry-context.ts';
+import { aside, type Remark, type RowFate } from './row-fate.ts';
 
 const STATUSES = ['complete', 'partial', 'failed'];
 

@@ -5,7 +5,8 @@ import type { Tables } from '../database/tables.ts';
 import { compareColumns, isEvent, readOldEvent, remarkOnCreatedAt, verifyOldEvents } from './old-event.ts';
 import { valueOf, type OldRow } from './old-row.ts';
 import { judgeTime } from './old-time.ts';
-import type { CarryRows, Remark, RowFate } from './row-fate.ts';
+import type { CarryRows } from './carry-context.ts';
+import type { Remark, RowFate } from './row-fate.ts';
 
 /**
  * Signed events: each is checked as if a relay had sent it, and enters the archive the same way. When it was first seen

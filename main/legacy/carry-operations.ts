@@ -4,7 +4,8 @@ import { unknownAccount } from './old-accounts.ts';
 import { readOldCheckpoint, type OldCheckpoint } from './old-checkpoint.ts';
 import { shown, textOf, valueOf, type OldRow } from './old-row.ts';
 import { judgeTime, judgeTimeOrNull, remarkOnTime } from './old-time.ts';
-import { aside, type CarryContext, type CarryRows, type Remark, type RowFate } from './row-fate.ts';
+import type { CarryContext, CarryRows } from './carry-context.ts';
+import { aside, type Remark, type RowFate } from './row-fate.ts';
 
 const TYPES = ['fetch', 'publish'];
 const UNFINISHED = ['running', 'partial', 'failed', 'cancelled'];

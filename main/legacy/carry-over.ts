@@ -23,7 +23,7 @@ import { FirstVersionReader } from './first-version-reader.ts';
 import { FIRST_VERSION_ORDER, type FirstVersionTable } from './first-version-tables.ts';
 import { OldAccounts } from './old-accounts.ts';
 import type { OldRow } from './old-row.ts';
-import type { CarryContext, CarryRows, CommitRows } from './row-fate.ts';
+import type { CarryContext, CarryRows, CommitRows } from './carry-context.ts';
 import {
   addSource,
   endSource,

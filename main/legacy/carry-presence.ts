@@ -5,7 +5,8 @@ import type { Tables } from '../database/tables.ts';
 import { integerOf, shown, valueOf, type OldRow } from './old-row.ts';
 import { judgeTime } from './old-time.ts';
 import { internRelays, numberOf, oldRelay, type OldRelay } from './relay-numbers.ts';
-import { aside, type CarryRows, type Remark, type RowFate } from './row-fate.ts';
+import type { CarryRows } from './carry-context.ts';
+import { aside, type Remark, type RowFate } from './row-fate.ts';
 
 const EVENT_ID = /^[0-9a-f]{64}$/;
 /** For how long the first version trusted what it had seen, in seconds. */

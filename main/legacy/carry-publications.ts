@@ -7,7 +7,8 @@ import { compareColumns, isEvent, readOldEvent, remarkOnCreatedAt, verifyOldEven
 import { integerOf, shown, textOf, valueOf, type OldRow } from './old-row.ts';
 import { judgeTime } from './old-time.ts';
 import { oldRelay } from './relay-numbers.ts';
-import { aside, type CarryContext, type CarryRows, type Remark, type RowFate } from './row-fate.ts';
+import type { CarryContext, CarryRows } from './carry-context.ts';
+import { aside, type Remark, type RowFate } from './row-fate.ts';
 
 /**
  * What was published from the first version. The signed event enters the archive, whatever its kind and whatever else is

@@ -5,6 +5,7 @@ import type { WritableDatabase } from '../database/database-file.ts';
 import { copyOfFirstVersion } from '../database/migrate.ts';
 import { nowSeconds, type Clock } from '../platform/clock.ts';
 import { Fault } from '../platform/fault.ts';
+import { RequestThread, workerUrl } from '../platform/request-thread.ts';
 import { carryAccountRelays, carryAccounts } from './carry-accounts.ts';
 import { carryCoverage } from './carry-coverage.ts';
 import { carryEvents } from './carry-events.ts';
@@ -20,7 +21,8 @@ import {
   removeOtherCopies,
 } from './first-version-file.ts';
 import { FirstVersionReader } from './first-version-reader.ts';
-import { FIRST_VERSION_ORDER, type FirstVersionTable } from './first-version-tables.ts';
+import { FIRST_VERSION_ORDER, type FirstVersionTable, type RowCounts } from './first-version-tables.ts';
+import type { FirstVersionRequest } from './first-version-worker.ts';
 import { OldAccounts } from './old-accounts.ts';
 import type { OldRow } from './old-row.ts';
 import type { CarryContext, CarryRows, CommitRows } from './carry-context.ts';
@@ -67,10 +69,14 @@ export interface CarryProgress {
  */
 export class CarryOver {
   readonly #options: CarryOverOptions;
+  readonly #thread = new RequestThread<FirstVersionRequest, RowCounts>(
+    workerUrl(import.meta.url, 'first-version-worker'),
+  );
   #working: Promise<void> | null = null;
   #progress: CarryProgress | null = null;
-  #isChoosing = false;
-  #closed = false;
+  /** While a file is looked at, before it becomes a source. */
+  #choosing: Promise<unknown> | null = null;
+  readonly #closing = new AbortController();
 
   constructor(options: CarryOverOptions) {
     this.#options = options;
@@ -95,7 +101,7 @@ export class CarryOver {
 
   /** @throws Fault `already-active` while something is being carried over: what is known is not whole until then. */
   requireDone(): void {
-    if (this.#working === null && !this.#isChoosing) return;
+    if (this.#working === null && this.#choosing === null) return;
     const { done, total } = this.#progress ?? { done: 0, total: 0 };
     const part = total === 0 ? '' : ` (${Math.floor((100 * done) / total)} %)`;
     throw new Fault(
@@ -119,24 +125,29 @@ export class CarryOver {
    */
   async importFile(path: string): Promise<number> {
     this.requireDone();
-    this.#isChoosing = true;
+    const choice = this.#choose(path);
+    this.#choosing = choice.catch(() => undefined);
     try {
-      return await this.#choose(path);
+      return await choice;
     } finally {
-      this.#isChoosing = false;
+      this.#choosing = null;
     }
   }
 
   /** Stops after the slice at hand; the next start goes on. */
   async close(): Promise<void> {
-    this.#closed = true;
+    this.#closing.abort();
+    await Promise.all([this.#thread.close(), this.#choosing]);
     await this.#working;
   }
 
   async #choose(path: string): Promise<number> {
     const { db, clock, path: archive, onProgress } = this.#options;
     await checkChosenFile(path, archive);
-    const { copy, fingerprint } = await copyChosenFile(path, copiesDirectory(archive));
+    const { copy, fingerprint, counts } = await copyChosenFile(path, copiesDirectory(archive), {
+      look: (partial) => this.#thread.ask({ type: 'chosen', copy: partial, path }),
+      signal: this.#closing.signal,
+    });
     const known = await db
       .selectFrom('legacy_sources')
       .select(['id', 'state', 'finished_at'])
@@ -149,15 +160,11 @@ export class CarryOver {
       throw new Fault('nothing-to-do', message, { path, source: known.id });
     }
     if (known === undefined) {
-      const reader = FirstVersionReader.ofCopy(copy);
-      try {
-        await addSource(db, reader, { file: path, fingerprint, copy: null, startedAt: nowSeconds(clock) });
-      } catch (error) {
-        reader.close();
+      const noted = { file: path, fingerprint, copy: null, startedAt: nowSeconds(clock) };
+      await addSource(db, counts, noted).catch(async (error: unknown) => {
         await removeCopy(copy);
         throw error;
-      }
-      reader.close();
+      });
     }
     const open = (await readOpenSources(db)).filter((source) => source.fingerprint === fingerprint);
     const [source] = open;
@@ -173,18 +180,17 @@ export class CarryOver {
     const known = await db.selectFrom('legacy_sources').select('id').where('file', 'is', null).executeTakeFirst();
     if (known !== undefined) return;
     const reader = FirstVersionReader.ofArchive(path);
-    try {
-      if (FIRST_VERSION_ORDER.every((table) => reader.slice(table, null).length === 0)) return;
-      const copy = copyOfFirstVersion(path);
-      await addSource(db, reader, {
-        file: null,
-        fingerprint: null,
-        copy: existsSync(copy) ? copy : null,
-        startedAt: now,
-      });
-    } finally {
-      reader.close();
-    }
+    const isEmpty = FIRST_VERSION_ORDER.every((table) => reader.slice(table, null).length === 0);
+    reader.close();
+    if (isEmpty) return;
+    const copy = copyOfFirstVersion(path);
+    const counts = await this.#thread.ask({ type: 'own', archive: path });
+    await addSource(db, counts, {
+      file: null,
+      fingerprint: null,
+      copy: existsSync(copy) ? copy : null,
+      startedAt: now,
+    });
   }
 
   #begin(sources: readonly OpenSource[]): void {
@@ -202,11 +208,11 @@ export class CarryOver {
   async #carryAll(sources: readonly OpenSource[]): Promise<void> {
     const { db, log, onProgress } = this.#options;
     for (const source of sources) {
-      if (this.#closed) return;
+      if (this.#closing.signal.aborted) return;
       try {
         await this.#carry(source);
       } catch (error) {
-        if (this.#closed && error instanceof Fault && error.code === 'cancelled') return;
+        if (this.#closing.signal.aborted && error instanceof Fault && error.code === 'cancelled') return;
         const words = error instanceof Error ? error.message : String(error);
         log(`bringing over ${source.file ?? 'the first version'} stopped: ${words}`);
         await noteStop(db, source.id, words).catch((failure: unknown) => log(`noting that: ${String(failure)}`));
@@ -235,7 +241,7 @@ export class CarryOver {
       for (const table of FIRST_VERSION_ORDER.slice(begun)) {
         const after = source.cursor?.table === table ? source.cursor.rowid : null;
         await this.#carryTable(source, context, table, after);
-        if (this.#closed) return;
+        if (this.#closing.signal.aborted) return;
       }
       await endSource(db, source.id, nowSeconds(clock));
       log(`brought over ${source.file ?? 'the first version'}: all ${source.total} rows`);
@@ -256,7 +262,7 @@ export class CarryOver {
     let looked = lookAt(table, rows, context);
     while (rows.length > 0) {
       const [current, commit]: [OldRow[], CommitRows] = [rows, await looked];
-      if (this.#closed) return;
+      if (this.#closing.signal.aborted) return;
       rows = context.reader.slice(table, current.at(-1)?.rowid ?? null);
       looked = lookAt(table, rows, context);
       // Its failure is that of the turn that waits for it.

@@ -1,13 +1,11 @@
-import BetterSqlite3 from 'better-sqlite3';
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { isFirstVersion, readMissingMigrations } from '../database/migrate.ts';
 import { Fault } from '../platform/fault.ts';
-import { FIRST_VERSION_COLUMNS, FIRST_VERSION_ORDER } from './first-version-tables.ts';
+import type { RowCounts } from './first-version-tables.ts';
 
 const SQLITE_HEADER = Buffer.from('SQLite format 3\0', 'latin1');
 /** What SQLite keeps beside a database: rows that are not written back yet, or what an interrupted write has to undo. */
@@ -19,6 +17,7 @@ export interface CopiedFile {
   copy: string;
   /** SHA-256 of the contents, hex. */
   fingerprint: string;
+  counts: RowCounts;
 }
 
 /** Whether a file begins as every SQLite database does. False for one that is not there or cannot be read. */
@@ -63,10 +62,16 @@ export async function checkChosenFile(path: string, archive: string): Promise<vo
 /**
  * Copies a chosen file, with what SQLite keeps beside it, into the data directory. The file itself is only read.
  *
+ * @param options.look opens the copy, takes into it what lay beside it, and counts its rows.
+ * @param options.signal stops the copying.
  * @throws Fault `invalid-argument` when it is no database of the first version, or is being changed meanwhile;
- * `database-newer`; `storage` when the copy cannot be made. No copy is left then.
+ * `database-newer`; `storage` when the copy cannot be made; `cancelled`. No copy is left then.
  */
-export async function copyChosenFile(path: string, directory: string): Promise<CopiedFile> {
+export async function copyChosenFile(
+  path: string,
+  directory: string,
+  { look, signal }: { look: (copy: string) => Promise<RowCounts>; signal: AbortSignal },
+): Promise<CopiedFile> {
   const partial = join(directory, 'first-version-chosen.db.partial');
   await removeCopy(partial);
   try {
@@ -75,7 +80,7 @@ export async function copyChosenFile(path: string, directory: string): Promise<C
     for (const journal of JOURNALS) {
       if (before[journal] === null) continue;
       hash.update(`${journal}\0`);
-      await copyHashed(`${path}${journal}`, `${partial}${journal}`, hash);
+      await copyHashed(`${path}${journal}`, `${partial}${journal}`, hash, signal);
     }
     const after = await stateOf(path);
     if (JOURNALS.some((journal) => before[journal] !== after[journal])) {
@@ -84,15 +89,15 @@ export async function copyChosenFile(path: string, directory: string): Promise<C
       });
     }
     const fingerprint = hash.digest('hex');
-    requireFirstVersion(partial, path);
+    const counts = await look(partial);
     const copy = copyPath(directory, fingerprint);
     await removeCopy(copy);
-    // Opened and closed again, the copy has taken in what lay beside it.
     await rename(partial, copy);
-    return { copy, fingerprint };
+    return { copy, fingerprint, counts };
   } catch (error) {
     await removeCopy(partial);
     if (error instanceof Fault) throw error;
+    if (signal.aborted) throw new Fault('cancelled', 'Holdfast is closing.', { path }, error);
     const words = error instanceof Error ? error.message : String(error);
     throw new Fault('storage', `${path} could not be copied into ${directory}: ${words}.`, { path }, error);
   }
@@ -136,51 +141,19 @@ async function stateOf(path: string): Promise<FileState> {
   };
 }
 
-async function copyHashed(from: string, to: string, hash: ReturnType<typeof createHash>): Promise<void> {
+async function copyHashed(
+  from: string,
+  to: string,
+  hash: ReturnType<typeof createHash>,
+  signal: AbortSignal,
+): Promise<void> {
   const hashing = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       hash.update(chunk);
       done(null, chunk);
     },
   });
-  await pipeline(createReadStream(from, { highWaterMark: 1024 * 1024 }), hashing, createWriteStream(to));
-}
-
-/** @throws Fault that names the chosen file when its copy is no database of the first version. */
-function requireFirstVersion(copy: string, path: string): void {
-  let connection: BetterSqlite3.Database | null = null;
-  try {
-    connection = new BetterSqlite3(copy, { fileMustExist: true });
-    connection.pragma('trusted_schema = OFF');
-    if (isFirstVersion(connection) && hasItsColumns(connection)) {
-      // Rows from a journal beside it come into the file itself, which is then all that is needed.
-      connection.pragma('journal_mode = DELETE');
-      return;
-    }
-    readMissingMigrations(connection, path);
-    throw new Fault(
-      'invalid-argument',
-      `${path} is no database of the first version of Holdfast. An archive of this version is opened with --data.`,
-      { path },
-    );
-  } catch (error) {
-    if (error instanceof Fault && error.code !== 'database-damaged') throw error;
-    const words = `${path} is not a database of the first version of Holdfast, or it is damaged.`;
-    throw new Fault('invalid-argument', words, { path }, error);
-  } finally {
-    connection?.close();
-  }
-}
-
-/** Whether every table of the first version is an ordinary one with the columns that it has there. */
-function hasItsColumns(connection: BetterSqlite3.Database): boolean {
-  return FIRST_VERSION_ORDER.every((table) => {
-    const names = connection.prepare('select name from pragma_table_xinfo(?)').pluck().all(table).map(String);
-    const isOrdinary = connection
-      .prepare("select 1 from pragma_table_list(?) where schema = 'main' and type = 'table' and wr = 0")
-      .get(table);
-    return isOrdinary !== undefined && FIRST_VERSION_COLUMNS[table].every((column) => names.includes(column));
-  });
+  await pipeline(createReadStream(from, { highWaterMark: 1024 * 1024 }), hashing, createWriteStream(to), { signal });
 }
 
 /** The directory that copies are made in. */

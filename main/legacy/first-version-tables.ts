@@ -14,6 +14,9 @@ export const FIRST_VERSION_ORDER = [
 
 export type FirstVersionTable = (typeof FIRST_VERSION_ORDER)[number];
 
+/** How many rows each table has. */
+export type RowCounts = { table: FirstVersionTable; before: number }[];
+
 /** Their columns, as `migrations/0001-first-version.ts` makes them. */
 export const FIRST_VERSION_COLUMNS: Record<FirstVersionTable, readonly string[]> = {
   accounts: ['id', 'pubkey', 'label', 'signer_ref', 'created_at'],

@@ -2,8 +2,7 @@ import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import type { ReadableDatabase, WritableDatabase } from '../database/database-file.ts';
 import type { Tables } from '../database/tables.ts';
-import { FIRST_VERSION_ORDER, ROW_KEYS, type FirstVersionTable } from './first-version-tables.ts';
-import type { FirstVersionReader } from './first-version-reader.ts';
+import { FIRST_VERSION_ORDER, ROW_KEYS, type FirstVersionTable, type RowCounts } from './first-version-tables.ts';
 import { rowAsJson, shown, valueOf, type OldRow } from './old-row.ts';
 import type { RowFate } from './row-fate.ts';
 
@@ -39,10 +38,9 @@ export async function readOpenSources(db: ReadableDatabase): Promise<OpenSource[
 /** Notes a source with the number of its tables' rows, which is what its report has to add up to. */
 export async function addSource(
   db: WritableDatabase,
-  reader: FirstVersionReader,
+  counts: RowCounts,
   source: { file: string | null; fingerprint: string | null; copy: string | null; startedAt: number },
 ): Promise<number> {
-  const counts = FIRST_VERSION_ORDER.map((table) => ({ table_name: table, before: reader.count(table) }));
   return db.transaction().execute(async (trx) => {
     const { highest } = await trx
       .selectFrom('accounts')
@@ -67,7 +65,7 @@ export async function addSource(
       .executeTakeFirstOrThrow();
     await trx
       .insertInto('legacy_counts')
-      .values(counts.map((count) => ({ source_id: id, ...count })))
+      .values(counts.map(({ table, before }) => ({ source_id: id, table_name: table, before })))
       .execute();
     return id;
   });

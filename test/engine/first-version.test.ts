@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { ServiceTable } from '../../main/ipc/service-table.ts';
 import type { Method, Methods } from '../../preload/contract.ts';
 import { scratchDirectory } from '../fixtures/scratch-directory.ts';
 import { thrownFault } from '../fixtures/thrown-fault.ts';
@@ -14,7 +13,7 @@ test('while the first version is brought over no run begins, and that is said', 
   writeFirstVersion(directory, generateRows());
   const engine = await startEngine(directory);
   const call = <M extends Method>(method: M, args: Methods[M]['args']) =>
-    thrownFault(async () => (engine.methods as ServiceTable)[method](args));
+    thrownFault(async () => (engine.methods)[method](args));
 
   for (const fault of [
     await call('fetch.start', { account }),

@@ -4,6 +4,7 @@ import type {
   CoverageRange,
   CoverageRelay,
   CoverageTree,
+  LegacyCoverageLine,
   Strategy,
 } from '../../preload/contract.ts';
 import { formatCellTime, formatCount, formatDate, formatQuantity, formatTime, singleLine } from './plain-text.ts';
@@ -34,6 +35,7 @@ export async function* coverageLines(
     yield `\n${relayLine(relay)}\n`;
     const held = copies.relays.find(({ url }) => url === relay.url);
     if (events > 0 && held !== undefined) yield `${INDENT}copies: ${copiesOnRelay(held)}\n`;
+    if (relay.legacy !== null) yield `${INDENT}${legacySentence(relay.legacy)}\n`;
     if (relay.ranges.length === 0) yield `${INDENT}nothing was fetched yet\n`;
     else yield `${INDENT}${title}\n`;
     for (const range of relay.ranges) {
@@ -48,6 +50,13 @@ function relayLine(relay: CoverageRelay): string {
   if (relay.forwardBoundary !== null) facts.push(`newer events fetched up to ${formatTime(relay.forwardBoundary)}`);
   if (relay.invalidObservations > 0) facts.push(formatQuantity(relay.invalidObservations, 'invalid observation'));
   return `${singleLine(relay.url)} (${facts.join(', ')})`;
+}
+
+/** What the first version said of a relay: word of mouth, and nothing rests on it. */
+function legacySentence({ status, oldest, newest, events }: LegacyCoverageLine): string {
+  const span = oldest === null || newest === null ? '' : `, ${formatDate(oldest)} to ${formatDate(newest)}`;
+  const said = `${singleLine(status)}, ${formatQuantity(events, 'event')}${span}`;
+  return `the first version said: ${said}; it did not record how it knew`;
 }
 
 /** How many source relays hold the archived events, as far as is known. */

@@ -10,6 +10,7 @@ import { EXIT, exitCodeOfFault } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { addFetchCommands } from './fetch-commands.ts';
 import { Interruption } from './interruption.ts';
+import { addLegacyCommands } from './legacy-commands.ts';
 import { Messages } from './messages.ts';
 import { Output } from './output.ts';
 import { addRunCommands } from './run-commands.ts';
@@ -95,6 +96,7 @@ function createProgram(version: string, help: string[], run: RunCommand): Comman
   addCandidatesCommand(program, run);
   addSyncCommand(program, run);
   addArchiveCommands(program, run);
+  addLegacyCommands(program, run);
   addServeCommands(program, run);
   return program;
 }

@@ -78,6 +78,7 @@ const tree: CoverageTree = {
       history: 'partial',
       forwardBoundary: null,
       invalidObservations: 2,
+      legacy: null,
       ranges: [range, { ...range, id: 8, found: 1, kinds: {}, reason: null }],
     },
     {
@@ -87,6 +88,7 @@ const tree: CoverageTree = {
       history: 'complete',
       forwardBoundary: 1_700_000_000,
       invalidObservations: 0,
+      legacy: { status: 'complete', oldest: 1_600_000_000, newest: 1_650_000_000, events: 1204, updatedAt: null },
       ranges: [],
     },
   ],
@@ -204,7 +206,10 @@ describe('coverage for a person', () => {
     );
     expect(lines[9]).toMatch(/^ {6}8 {2}Beginning/);
     expect(lines[9]?.indexOf('partial')).toBe(lines[5]?.indexOf('partial'));
-    expect(lines.at(-1)).toBe('  nothing was fetched yet');
+    expect(lines.slice(-2)).toEqual([
+      '  the first version said: complete, 1,204 events, 2020-09-13 to 2022-04-15; it did not record how it knew',
+      '  nothing was fetched yet',
+    ]);
   });
 
   it('does not call it a failure that a relay does not compare, but says what was done instead', async () => {

@@ -1,5 +1,4 @@
 import type {
-  ContractError,
   Delivery,
   DeliveryReason,
   DeliveryState,
@@ -7,8 +6,8 @@ import type {
   Methods,
   SyncReport,
 } from '../../preload/contract.ts';
+import { ListPages } from '../state/list-pages.ts';
 import { deliveryStates } from '../text/deliveries.ts';
-import { asContractError } from '../transport/connection.ts';
 
 /** Which deliveries of a run are listed; an empty list of states is all of them. */
 export interface DeliveryFilter {
@@ -38,84 +37,17 @@ export function matching(report: SyncReport, { states, reason, relay }: Delivery
   return totals === undefined ? 0 : wanted.reduce((sum, state) => sum + totals[state], 0);
 }
 
-const PAGE = 100;
-
-/** Pages that are asked for at a time; those that were scrolled past meanwhile are never asked for. */
-const SIDE_BY_SIDE = 2;
-
 /** The deliveries of a run that match a filter, fetched as they come into view. */
-export class DeliveryPages {
-  readonly #api: Pick<HoldfastApi, 'call'>;
-  readonly #args: Methods['sync.deliveries']['args'];
-  readonly #onChange: () => void;
-  readonly #pages = new Map<number, readonly Delivery[]>();
-  readonly #stale = new Set<number>();
-  readonly #asked = new Set<number>();
-  readonly #failed = new Set<number>();
-  #window: [first: number, last: number] = [0, 0];
-  #total: number | null = null;
-  #error: ContractError | null = null;
-
+export class DeliveryPages extends ListPages<Delivery> {
   /** `onChange` is called whenever something arrived. */
   constructor(api: Pick<HoldfastApi, 'call'>, run: number, filter: DeliveryFilter, onChange: () => void) {
-    this.#api = api;
-    this.#onChange = onChange;
-    this.#args = { run, limit: PAGE };
-    if (filter.states.length > 0) this.#args.states = [...filter.states];
-    if (filter.reason !== null) this.#args.reason = filter.reason;
-    if (filter.relay !== null) this.#args.relay = filter.relay;
-  }
-
-  /** How many match; null until the first page came. */
-  get total(): number | null {
-    return this.#total;
-  }
-
-  /** Why a page could not be had; null when all came. */
-  get error(): ContractError | null {
-    return this.#error;
-  }
-
-  /** The delivery at a place of the list; undefined while it is on its way. */
-  at(index: number): Delivery | undefined {
-    return this.#pages.get(Math.floor(index / PAGE))?.[index % PAGE];
-  }
-
-  /** Asks for what these places hold, unless it is here. */
-  want(first: number, last: number): void {
-    this.#window = [Math.floor(first / PAGE), Math.floor(last / PAGE)];
-    this.#ask();
-  }
-
-  /** Asks again for everything that comes into view; what is here stays until then. */
-  refresh(): void {
-    for (const page of this.#pages.keys()) this.#stale.add(page);
-    this.#failed.clear();
-    this.#error = null;
-    this.#ask();
-  }
-
-  #ask(): void {
-    const [first, last] = this.#window;
-    for (let page = first; page <= last && this.#asked.size < SIDE_BY_SIDE; page += 1) {
-      const settled = this.#pages.has(page) && !this.#stale.has(page);
-      if (!settled && !this.#asked.has(page) && !this.#failed.has(page)) void this.#load(page);
-    }
-  }
-
-  async #load(page: number): Promise<void> {
-    this.#asked.add(page);
-    this.#stale.delete(page);
-    try {
-      const found = await this.#api.call('sync.deliveries', { ...this.#args, offset: page * PAGE });
-      this.#total = found.total;
-      this.#pages.set(page, found.deliveries);
-    } catch (thrown) {
-      this.#failed.add(page);
-      this.#error = asContractError(thrown);
-    }
-    this.#asked.delete(page);
-    this.#onChange();
-    this.#ask();
+    const args: Methods['sync.deliveries']['args'] = { run };
+    if (filter.states.length > 0) args.states = [...filter.states];
+    if (filter.reason !== null) args.reason = filter.reason;
+    if (filter.relay !== null) args.relay = filter.relay;
+    super(async (offset, limit) => {
+      const { total, deliveries } = await api.call('sync.deliveries', { ...args, offset, limit });
+      return { total, items: deliveries };
+    }, onChange);
   }
 }

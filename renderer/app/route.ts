@@ -3,6 +3,10 @@ import { decode } from 'nostr-tools/nip19';
 export const accountTabs = ['overview', 'coverage', 'sync', 'relays', 'runs'] as const;
 export type AccountTab = (typeof accountTabs)[number];
 
+export const legacyParts = ['review', 'report', 'remarks', 'runs'] as const;
+/** What is shown of the first version: its unfinished fetches, what became of its rows, remarks on rows, its runs. */
+export type LegacyPart = (typeof legacyParts)[number];
+
 /** A page of the interface; it is kept in the address so that Back, reload and links work. */
 export type Route =
   | { page: 'home' }
@@ -13,10 +17,13 @@ export type Route =
   | { page: 'relays' }
   | { page: 'activity' }
   | { page: 'settings' }
+  /** What came from the first version. `source`: of one of several databases; null is the first of them. */
+  | { page: 'legacy'; part: LegacyPart; source: number | null }
   /** Without an ID it asks for one. */
   | { page: 'event'; id: string | null };
 
 const HEX_32 = /^[0-9a-f]{64}$/;
+const NUMBER = /^[1-9]\d{0,14}$/;
 
 /** The route of an address fragment such as `#/account/<key>/coverage`; whatever is unknown is home. */
 export function parseRoute(hash: string): Route {
@@ -25,7 +32,11 @@ export function parseRoute(hash: string): Route {
     const tab = accountTabs.find((each) => each === second) ?? 'overview';
     return { page, account: first, tab, ...(tab === 'sync' && third === 'review' ? { review: true } : {}) };
   }
-  if (page === 'sync' && first !== undefined && /^[1-9]\d{0,14}$/.test(first)) return { page, run: Number(first) };
+  if (page === 'sync' && first !== undefined && NUMBER.test(first)) return { page, run: Number(first) };
+  if (page === 'legacy') {
+    const part = legacyParts.find((each) => each === first) ?? 'review';
+    return { page, part, source: second !== undefined && NUMBER.test(second) ? Number(second) : null };
+  }
   if (page === 'event' && first === undefined) return { page, id: null };
   if (page === 'event' && first !== undefined && HEX_32.test(first)) return { page, id: first };
   if (page === 'relays' || page === 'activity' || page === 'settings') return { page };
@@ -41,6 +52,10 @@ export function formatRoute(route: Route): string {
       return `#/account/${route.account}/${route.tab}${route.review === true ? '/review' : ''}`;
     case 'sync':
       return `#/sync/${String(route.run)}`;
+    case 'legacy': {
+      const source = route.source === null ? '' : `/${String(route.source)}`;
+      return route.part === 'review' && source === '' ? '#/legacy' : `#/legacy/${route.part}${source}`;
+    }
     case 'event':
       return route.id === null ? '#/event' : `#/event/${route.id}`;
     case 'relays':

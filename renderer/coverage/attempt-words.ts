@@ -1,10 +1,23 @@
-import type { CoverageAttempt } from '../../preload/contract.ts';
-import { status, rangeStatus, type Status } from '../text/status.ts';
+import type { CoverageAttempt, CoverageRange } from '../../preload/contract.ts';
+import { formatCount } from '../text/numbers.ts';
+import { rangeStatus, standing, status, type Status } from '../text/status.ts';
 import type { AttemptRelation } from './rows.ts';
 
 /** The status of an attempt. A comparison that paging took over from is told as that, not as a failure. */
-export function attemptStatus(attempt: Pick<CoverageAttempt, 'status'>, relation: AttemptRelation): Status {
-  return relation.replacedBy === null ? rangeStatus(attempt.status) : status('quiet', 'stopped', 'Fell back');
+export function attemptStatus(
+  attempt: Pick<CoverageAttempt, 'status' | 'strategy'>,
+  relation: AttemptRelation,
+): Status {
+  return relation.replacedBy === null
+    ? standing({ ...attempt, closedBy: null })
+    : status('quiet', 'stopped', 'Fell back');
+}
+
+/** Windows of the first version, all those on a relay together. That all were asked completes nothing, so it warns of nothing either. */
+export function oldWindowsStatus(ranges: readonly Pick<CoverageRange, 'status'>[]): Status {
+  const left = ranges.filter((range) => range.status === 'partial' || range.status === 'failed').length;
+  if (ranges.some((range) => range.status === 'active')) return rangeStatus('active');
+  return left === 0 ? status('quiet', 'check', 'All asked') : status('warn', 'half', `${formatCount(left)} unfinished`);
 }
 
 /** How an attempt stands to an earlier one, for its row: "continues attempt 3"; null for a first attempt. */

@@ -1,4 +1,5 @@
 import type { CoverageRelay } from '../../preload/contract.ts';
+import { isOldWindows } from './old-windows.ts';
 
 /** When what is known of a relay was established, in Unix seconds. */
 export interface CheckedTimes {
@@ -15,7 +16,8 @@ const latest = (times: readonly (number | null)[]): number | null => {
 
 /** How old the evidence about a relay is. A fetch of the last minutes does not make the rest of it younger. */
 export function checkedTimes({ ranges }: Pick<CoverageRelay, 'ranges'>): CheckedTimes {
-  const complete = ranges.filter((range) => range.status === 'complete');
+  // Old windows that were all asked prove nothing complete.
+  const complete = ranges.filter((range) => range.status === 'complete' && !isOldWindows(range));
   const history = latest(complete.filter((range) => range.since === null).map((range) => range.checkedAt));
   if (history === null) return { history: latest(ranges.map((range) => range.checkedAt)), newer: null };
   const newer = latest(complete.filter((range) => range.since !== null).map((range) => range.checkedAt));

@@ -10,6 +10,7 @@ import { copyText } from '../state/copy-text.ts';
 import type { Session } from '../state/session.svelte.ts';
 import { formatCount } from '../text/numbers.ts';
 import { largerLimit } from '../text/sentences.ts';
+import { isOldWindows } from './old-windows.ts';
 import { saturationOffers, type Offer } from './rows.ts';
 
 /** Why nothing can be chosen without a connection to the engine. */
@@ -28,17 +29,24 @@ export class RangeActions {
     const away = this.#session.unreachable;
     const active = range.status === 'active' || away;
     const why = away ? NOT_NOW : active ? 'This range is being fetched now.' : undefined;
+    const old = isOldWindows(range);
     const refetch: MenuAction = {
       name: 'Refetch',
       icon: RotateCcw,
-      disabled: active,
+      disabled: active || old,
+      why: 'Windows of the first version are asked once; fetch from the relay to have it whole.',
       run: () => this.#refetch(range),
     };
     const resume: MenuAction = {
       name: 'Resume',
       icon: Play,
       disabled: active || !range.resumable,
-      why: range.status === 'complete' ? 'This range is complete.' : 'There is nothing to go on with.',
+      why:
+        range.status === 'complete'
+          ? old
+            ? 'All of it was asked.'
+            : 'This range is complete.'
+          : 'There is nothing to go on with.',
       run: () => this.#resume(range),
     };
     const others = range.saturatedSeconds.length > 0 ? saturationOffers(range) : [];

@@ -6,10 +6,12 @@ import type {
   CoverageRelay,
 } from '../../preload/contract.ts';
 import { sortedKinds } from '../text/event-kinds.ts';
+import { legacyLine } from '../text/legacy.ts';
 import { countOf, formatCount } from '../text/numbers.ts';
 import { largerLimit, unfinishedReason } from '../text/sentences.ts';
 import { formatBoundsAmong, formatSecond } from '../text/times.ts';
 import type { MonthCount } from './month-columns.ts';
+import { isOldWindows, oldWindows, walkedRanges } from './old-windows.ts';
 import { anyOverlap } from './timeline.ts';
 
 interface RowBase {
@@ -24,6 +26,7 @@ export type CoverageRow = RowBase &
   (
     | { type: 'relay'; relay: CoverageRelay }
     | { type: 'range'; relay: CoverageRelay; range: CoverageRange }
+    | { type: 'windows'; relay: CoverageRelay; ranges: readonly CoverageRange[] }
     | { type: 'months'; months: readonly MonthCount[] }
     | { type: 'month'; month: MonthCount }
     | {
@@ -111,23 +114,19 @@ function addRelay(rows: CoverageRow[], relay: CoverageRelay, sources: RowSources
     const text = `${countOf(relay.invalidObservations, 'invalid observation')}: deliveries from this relay that were malformed, wrongly signed or not what was asked for. None was stored, and none counts as found.`;
     rows.push(note(`invalid ${url}`, 2, 'warn', text, relay));
   }
-  if (relay.ranges.length === 0) {
-    const text = 'Never asked. Its ranges will stand here after the first fetch.';
+  if (relay.legacy !== null) rows.push(note(`legacy ${url}`, 2, 'quiet', legacyLine(relay.legacy), relay));
+  if (walkedRanges(relay.ranges).length === 0) {
+    const text =
+      relay.role === 'former'
+        ? 'It is no source of this account, so its history was not asked for.'
+        : 'Its history was never asked for. Its ranges will stand here after the first fetch.';
     rows.push(note(`empty ${url}`, 2, 'quiet', text, relay));
   } else {
     const gaps = sources.gaps(relay);
     if (gaps !== null) rows.push(note(`gaps ${url}`, 2, 'quiet', gaps, relay));
   }
-  const ordered = [...relay.ranges].sort(
-    (left, right) =>
-      (left.since ?? -Infinity) - (right.since ?? -Infinity) || left.until - right.until || left.id - right.id,
-  );
-  for (const range of ordered) {
-    const key = `range ${range.id}`;
-    const open = sources.isOpen(key);
-    rows.push({ type: 'range', key, level: 2, open, relay, range });
-    if (open) addRange(rows, relay, range, sources);
-  }
+  addRanges(rows, relay, walkedRanges(relay.ranges), sources);
+  addOldWindows(rows, relay, sources);
   if (anyOverlap(relay.ranges)) {
     const text = 'Ranges overlap. An event counts in each that covers it, so their numbers are not added up.';
     rows.push(note(`overlap ${url}`, 2, 'quiet', text, relay));
@@ -141,6 +140,40 @@ function addRelay(rows: CoverageRow[], relay: CoverageRelay, sources: RowSources
   for (const month of [...months].reverse()) {
     rows.push({ type: 'month', key: `month ${url} ${month.start}`, level: 3, open: null, month });
   }
+}
+
+function addRanges(
+  rows: CoverageRow[],
+  relay: CoverageRelay,
+  ranges: readonly CoverageRange[],
+  sources: RowSources,
+): void {
+  const ordered = [...ranges].sort(
+    (left, right) =>
+      (left.since ?? -Infinity) - (right.since ?? -Infinity) || left.until - right.until || left.id - right.id,
+  );
+  for (const range of ordered) {
+    const key = `range ${range.id}`;
+    const open = sources.isOpen(key);
+    rows.push({ type: 'range', key, level: 2, open, relay, range });
+    if (open) addRange(rows, relay, range, sources);
+  }
+}
+
+/** What the first version left to be asked, under one row: there may be dozens of them, and none covers anything. */
+function addOldWindows(rows: CoverageRow[], relay: CoverageRelay, sources: RowSources): void {
+  const ranges = oldWindows(relay.ranges);
+  if (ranges.length === 0) return;
+  const key = `windows ${relay.url}`;
+  const open = sources.isOpen(key);
+  rows.push({ type: 'windows', key, level: 2, open, relay, ranges });
+  if (!open) return;
+  const text =
+    'Asked for as the first version did, going on with its unfinished fetches. What was found counts; none of these stretches is covered by it, and nothing follows from what was not found.';
+  rows.push(note(`windows-note ${relay.url}`, 3, 'quiet', text, relay));
+  const inner: CoverageRow[] = [];
+  addRanges(inner, relay, ranges, sources);
+  for (const row of inner) rows.push({ ...row, level: row.level + 1 });
 }
 
 function addRange(rows: CoverageRow[], relay: CoverageRelay, range: CoverageRange, sources: RowSources): void {
@@ -245,6 +278,7 @@ function addAttempt(
 
 /** What can close a saturated second: a larger page than the range was asked with, or a comparison (design §3.5). */
 export function saturationOffers(range: Pick<CoverageRange, 'limit' | 'strategy'>): Offer[] {
+  if (isOldWindows(range)) return [];
   const offers: Offer[] = [];
   if (largerLimit(range.limit) > range.limit) offers.push('larger-page');
   if (range.strategy !== 'negentropy') offers.push('compare');

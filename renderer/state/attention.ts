@@ -1,4 +1,11 @@
-import type { AccountSummary, CoverageRange, CoverageRelay, CoverageTree } from '../../preload/contract.ts';
+import type {
+  AccountSummary,
+  CoverageRange,
+  CoverageRelay,
+  CoverageTree,
+  LegacyOverview,
+} from '../../preload/contract.ts';
+import { isOldWindows } from '../coverage/old-windows.ts';
 import { notFetchedSentence, saturationOffers, saturationSentence, type Offer } from '../coverage/rows.ts';
 import { relayInSentence } from '../text/names.ts';
 import { countOf, formatCount } from '../text/numbers.ts';
@@ -14,12 +21,14 @@ export interface AttentionItem {
   range: CoverageRange | null;
   /** The sync that it is about. */
   run: number | null;
-  help: Offer | 'edit-relays' | 'look' | 'sync' | 'resume-run' | null;
+  help: Offer | 'edit-relays' | 'look' | 'sync' | 'resume-run' | 'old-fetches' | null;
 }
 
 function rangeItems(relay: CoverageRelay, range: CoverageRange): AttentionItem[] {
   // What a later complete range covers is history and no to-do.
   if (range.closedBy !== null) return [];
+  // What is left of an old fetch is told as a whole, however many windows that are.
+  if (isOldWindows(range)) return [];
   const items: AttentionItem[] = [];
   const base = { relay: relay.url, range, run: null };
   if (range.status === 'partial' || range.status === 'failed') {
@@ -93,6 +102,41 @@ export function attentionItems(account: AccountSummary, tree: CoverageTree): Att
     }
   }
   return orderedAttention(items);
+}
+
+/** What of the first version needs attention for an account: fetches to decide about, and such as stopped again. */
+export function legacyAttention(account: string, legacy: LegacyOverview | undefined): AttentionItem[] {
+  const own = legacy?.checkpoints.filter((checkpoint) => checkpoint.account === account) ?? [];
+  const item = (key: string, text: string): AttentionItem => ({
+    key,
+    tone: 'warn',
+    relay: null,
+    range: null,
+    run: null,
+    text,
+    help: 'old-fetches',
+  });
+  const waiting = own.filter(({ status }) => status === 'waiting').length;
+  const stopped = own.filter(({ status, pendingWindows }) => status === 'resumed' && pendingWindows > 0);
+  const windows = stopped.reduce((sum, { pendingWindows }) => sum + pendingWindows, 0);
+  return [
+    ...(waiting === 0
+      ? []
+      : [
+          item(
+            'old fetches to decide',
+            `${countOf(waiting, 'unfinished fetch', 'unfinished fetches')} of the first version ${waiting === 1 ? 'waits' : 'wait'} for your decision.`,
+          ),
+        ]),
+    ...(stopped.length === 0
+      ? []
+      : [
+          item(
+            'old fetches resumed',
+            `${countOf(stopped.length, 'fetch', 'fetches')} of the first version ${stopped.length === 1 ? 'was' : 'were'} resumed and ${stopped.length === 1 ? 'has' : 'have'} ${countOf(windows, 'window')} left.`,
+          ),
+        ]),
+  ];
 }
 
 /** Failures first; else as they were. */

@@ -15,7 +15,10 @@ export function latestSync(runs: readonly RunSummary[]): RunSummary | undefined 
   return runs.find((run) => run.type === 'sync');
 }
 
-/** The run that Resume goes on with when it shall send nothing: of those that fetch and are unfinished, the oldest. */
+/**
+ * The run that Resume goes on with when it shall send nothing: of those that fetch and are unfinished, the oldest. What
+ * the first version left is gone on with where it is decided about.
+ */
 export function unfinishedFetch(runs: readonly RunSummary[]): RunSummary | undefined {
-  return runs.findLast((run) => run.type !== 'sync' && run.resumable);
+  return runs.findLast((run) => run.type !== 'sync' && run.type !== 'legacy-resume' && run.resumable);
 }

@@ -3,11 +3,13 @@ import type {
   AccountSummary,
   ActivitySnapshot,
   HoldfastApi,
+  LegacyOverview,
   Method,
   Methods,
   Settings,
 } from '../../preload/contract.ts';
 import { Navigation } from '../app/navigation.svelte.ts';
+import { carryingNow } from '../text/legacy.ts';
 import { adviceFor } from '../text/sentences.ts';
 import { localTimes } from '../text/told-times.ts';
 import type { SyncSelection } from '../sync/selection.ts';
@@ -30,6 +32,7 @@ export class Session {
   readonly accounts = new Snapshot<AccountSummary[]>();
   readonly activity = new Snapshot<ActivitySnapshot>();
   readonly settings = new Snapshot<Settings>();
+  readonly legacy = new Snapshot<LegacyOverview>();
   /** Seconds now; moves once a second while the window can be seen, so that relative times stay true. */
   now = $state(Math.floor(Date.now() / 1000));
   link = $state.raw<LinkState>('connecting');
@@ -53,6 +56,7 @@ export class Session {
     follow(this.api, 'accounts', {}, this.accounts);
     follow(this.api, 'activity', {}, this.activity);
     follow(this.api, 'settings', {}, this.settings);
+    follow(this.api, 'legacy', {}, this.legacy);
     view.setInterval(() => {
       if (view.document.visibilityState === 'visible') this.now = Math.floor(Date.now() / 1000);
     }, 1000);
@@ -78,6 +82,17 @@ export class Session {
   /** True while no command can reach the engine, so that none is offered. */
   get unreachable(): boolean {
     return this.link === 'lost' || this.link === 'refused';
+  }
+
+  /** True while data of the first version is brought over; no run can begin before that is done. */
+  get bringingOver(): boolean {
+    return carryingNow(this.legacy.value?.sources ?? []).length > 0;
+  }
+
+  /** True when there is anything of the first version to be shown. */
+  get hasLegacy(): boolean {
+    const legacy = this.legacy.value;
+    return legacy !== undefined && legacy.sources.length + legacy.checkpoints.length > 0;
   }
 
   account(pubkey: string): AccountSummary | undefined {

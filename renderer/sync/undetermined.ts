@@ -1,4 +1,5 @@
 import type { CandidateRelay, CoverageRelay } from '../../preload/contract.ts';
+import { isOldWindows } from '../coverage/old-windows.ts';
 
 /** A relay of which something is not known, and what would bring it to light. */
 export interface UndeterminedRelay {
@@ -21,7 +22,7 @@ export function undeterminedRelays(
     .filter(({ undetermined }) => undetermined !== 0)
     .map(({ url, undetermined }) => {
       const relay = covered.get(url);
-      const unfinished = relay?.ranges.find((range) => range.resumable);
+      const unfinished = relay?.ranges.find((range) => range.resumable && !isOldWindows(range));
       const help = unfinished !== undefined ? 'resume' : relay?.historyComplete === true ? 'recheck' : 'fetch';
       return { url, events: undetermined, help, range: unfinished?.id ?? null } as const;
     })

@@ -56,7 +56,7 @@ export function runTypeName(type: RunType): string {
     recheck: 'Recheck history',
     refetch: 'Refetch of a range',
     sync: 'Sync',
-    'legacy-resume': 'Resume of an old checkpoint',
+    'legacy-resume': 'Resume of an old fetch',
   };
   return names[type];
 }
@@ -71,14 +71,19 @@ export function strategyName(strategy: Strategy): string {
   const names: Record<Strategy, string> = {
     negentropy: 'NIP-77 (IDs compared, then only missing bodies fetched)',
     paging: 'Paging (REQ, backward by until)',
-    'legacy-windows': 'Windows of the first version',
+    'legacy-windows':
+      'Windows of the first version (asked as that version did; shows what a relay has, never what it lacks)',
   };
   return names[strategy];
 }
 
 /** The same in a word, for rows. */
 export function strategyWord(strategy: Strategy): string {
-  const words: Record<Strategy, string> = { negentropy: 'NIP-77', paging: 'paging', 'legacy-windows': 'old windows' };
+  const words: Record<Strategy, string> = {
+    negentropy: 'NIP-77',
+    paging: 'paging',
+    'legacy-windows': 'first-version windows',
+  };
   return words[strategy];
 }
 
@@ -158,7 +163,10 @@ export function countsOnRelay(
   held: CopiesSummary['relays'][number] | undefined,
 ): RelayCounts | null {
   // An unfinished range that found nothing yet says nothing; zero would read as an answer.
-  const counted = relay.ranges.filter((range) => range.status === 'complete' || range.found > 0);
+  // Old windows establish what they found and nothing else.
+  const counted = relay.ranges.filter(
+    (range) => range.found > 0 || (range.status === 'complete' && range.strategy !== 'legacy-windows'),
+  );
   if (counted.length === 0) return null;
   const filled = counted.filter((range) => range.found > 0);
   const [only] = filled;

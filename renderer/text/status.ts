@@ -97,8 +97,12 @@ export function rangeStatus(value: RangeStatus): Status {
   return ranges[value];
 }
 
+/** Old windows that were all asked: that completes nothing, so it is not told in the colour of what is complete. */
+const asked = status('quiet', 'check', 'Asked');
+
 /** A range as it stands now: what a later complete range covers keeps its word, and does not warn any more. */
-export function standing(range: Pick<CoverageRange, 'status' | 'closedBy'>): Status {
+export function standing(range: Pick<CoverageRange, 'status' | 'closedBy' | 'strategy'>): Status {
+  if (range.status === 'complete' && range.strategy === 'legacy-windows') return asked;
   return range.closedBy === null
     ? ranges[range.status]
     : status('quiet', ranges[range.status].shape, ranges[range.status].word);

@@ -145,8 +145,11 @@ describe('how attempts stand to each other', () => {
   });
 
   it('makes a fallback no failure', () => {
-    expect(attemptStatus({ status: 'failed' }, of(12))).toMatchObject({ word: 'Fell back', tone: 'quiet' });
-    expect(attemptStatus({ status: 'failed' }, of(11)).word).toBe('Failed');
+    expect(attemptStatus({ status: 'failed', strategy: 'paging' }, of(12))).toMatchObject({
+      word: 'Fell back',
+      tone: 'quiet',
+    });
+    expect(attemptStatus({ status: 'failed', strategy: 'paging' }, of(11)).word).toBe('Failed');
   });
 
   it('takes a later paging run for a repetition', () => {

@@ -37,6 +37,7 @@ export function sampleRelay(ranges: CoverageRange[], part: Partial<CoverageRelay
     history: historyOnRelay(historyComplete, ranges),
     forwardBoundary: null,
     invalidObservations: 0,
+    legacy: null,
     ranges,
     ...part,
   };

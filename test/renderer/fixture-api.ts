@@ -14,6 +14,7 @@ import { candidateEvents, candidatesOf, previewOf } from './fixture-candidates.t
 import { copiesOf } from './fixture-copies.ts';
 import { attemptsOf, queriesOf } from './fixture-coverage.ts';
 import { whereabouts } from './fixture-event.ts';
+import { operationPage, remarkedRow, remarkPage } from './fixture-legacy.ts';
 import { DAY, hex } from './fixture-parts.ts';
 import { RUNNING_SYNC } from './fixture-sync.ts';
 import { world, type FixtureOptions } from './fixture-world.ts';
@@ -105,6 +106,19 @@ export function fixtureApi(options: FixtureOptions): HoldfastApi {
     'sync.deliveries': (args) => data.syncs.page(args),
     'sync.delivery': ({ delivery }) => data.syncs.history(delivery),
     'sync.export': ({ run, format }) => ({ text: data.syncs.exported(run, format) }),
+    'legacy.overview': () => data.legacy,
+    'legacy.remarks': (args) => remarkPage(args),
+    'legacy.row': ({ remark }) => ({ text: remarkedRow(remark) }),
+    'legacy.operations': (args) =>
+      operationPage(
+        data.accounts.map(({ pubkey }) => pubkey),
+        options.now,
+        args,
+      ),
+    'legacy.keep': ({ checkpoints }) => ({ kept: checkpoints.length }),
+    'legacy.importFile': ({ path }) => {
+      throw fault('invalid-argument', `${path} is no database of the first version.`);
+    },
     'archive.import': ({ lines }) => {
       const read = lines.split('\n').filter((line) => line.trim() !== '').length;
       return {
@@ -157,6 +171,7 @@ export function fixtureApi(options: FixtureOptions): HoldfastApi {
         sync: () => data.syncs.report(sync, data.alice),
         relays: () => data.health,
         settings: () => settings,
+        legacy: () => data.legacy,
       };
       const timer = setTimeout(() => onSnapshot(snapshots[topic]()), 10);
       const listener = (value: Settings): void => {

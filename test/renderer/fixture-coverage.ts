@@ -9,7 +9,8 @@ import type {
 } from '../../preload/contract.ts';
 import { DAY, hex } from './fixture-parts.ts';
 
-function range(id: number, part: Partial<CoverageRange> & { until: number }): CoverageRange {
+/** A range, complete unless it is said otherwise. */
+export function range(id: number, part: Partial<CoverageRange> & { until: number }): CoverageRange {
   const found = part.found ?? 0;
   return {
     id,
@@ -77,6 +78,7 @@ export function aliceRelays(now: number): CoverageRelay[] {
       historyComplete: true,
       forwardBoundary: start,
       invalidObservations: 0,
+      legacy: null,
       ranges: [
         range(1, {
           until: now - 40 * DAY,
@@ -94,6 +96,7 @@ export function aliceRelays(now: number): CoverageRelay[] {
       historyComplete: false,
       forwardBoundary: null,
       invalidObservations: 0,
+      legacy: null,
       ranges: [
         range(2, {
           until: now - 3600,
@@ -114,6 +117,7 @@ export function aliceRelays(now: number): CoverageRelay[] {
       historyComplete: false,
       forwardBoundary: null,
       invalidObservations: 37,
+      legacy: null,
       ranges: [
         range(3, {
           until: now - 2 * DAY,
@@ -134,6 +138,7 @@ export function aliceRelays(now: number): CoverageRelay[] {
       historyComplete: false,
       forwardBoundary: null,
       invalidObservations: 0,
+      legacy: null,
       ranges: [
         range(4, {
           until: now - DAY,
@@ -151,6 +156,7 @@ export function aliceRelays(now: number): CoverageRelay[] {
       historyComplete: false,
       forwardBoundary: null,
       invalidObservations: 0,
+      legacy: null,
       ranges: [
         range(5, {
           until: start,
@@ -169,6 +175,7 @@ export function aliceRelays(now: number): CoverageRelay[] {
       historyComplete: true,
       forwardBoundary: now - 400 * DAY,
       invalidObservations: 0,
+      legacy: null,
       ranges: [
         range(6, {
           until: now - 400 * DAY,
@@ -192,6 +199,7 @@ export function aliceRelays(now: number): CoverageRelay[] {
       historyComplete: false,
       forwardBoundary: null,
       invalidObservations: 0,
+      legacy: null,
       ranges: [],
     },
     {
@@ -200,6 +208,7 @@ export function aliceRelays(now: number): CoverageRelay[] {
       historyComplete: true,
       forwardBoundary: now - 700 * DAY,
       invalidObservations: 0,
+      legacy: null,
       ranges: [range(8, { until: now - 700 * DAY, found: 2210, kinds: someKinds(2210), reason: endReached })],
     },
   ];
@@ -214,6 +223,7 @@ export function oneCompleteRelay(now: number): CoverageRelay {
     historyComplete: true,
     forwardBoundary: now - 86_000,
     invalidObservations: 0,
+    legacy: null,
     ranges: [
       range(9, {
         until: now - 86_000,
@@ -239,6 +249,7 @@ export function manyRelays(now: number): CoverageRelay[] {
       historyComplete: status === 'complete',
       forwardBoundary: status === 'complete' ? now - index * 3600 : null,
       invalidObservations: 0,
+      legacy: null,
       ranges: [
         range(1000 + index, {
           until: now - index * 3600,

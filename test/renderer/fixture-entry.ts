@@ -1,5 +1,6 @@
 import { startInterface } from '../../renderer/app/start.ts';
 import { fixtureApi } from './fixture-api.ts';
+import { legacyScenes } from './fixture-legacy.ts';
 
 const parameters = new URLSearchParams(window.location.search);
 const scene = parameters.get('scene');
@@ -11,6 +12,7 @@ startInterface(
       now: Math.floor(Date.now() / 1000),
       scene: scene === 'empty' || scene === 'syncing' || scene === 'idle' ? scene : 'rich',
       deliveries: Number(parameters.get('deliveries') ?? 2617),
+      legacy: legacyScenes.find((each) => each === parameters.get('legacy')) ?? 'none',
       theme: theme === 'light' || theme === 'dark' ? theme : 'system',
     }),
     onLink(listener) {

@@ -9,6 +9,7 @@ import type {
 } from '../../preload/contract.ts';
 import { aliceRelays, manyRelays, oneCompleteRelay } from './fixture-coverage.ts';
 import { DAY, hex, relay } from './fixture-parts.ts';
+import { legacyOverview, withOldWindows, type LegacyScene } from './fixture-legacy.ts';
 import { ENDED_SYNC, FixtureDeliveries, RUNNING_SYNC } from './fixture-sync.ts';
 
 /**
@@ -23,6 +24,8 @@ export interface FixtureOptions {
   /** Deliveries of the sync that has ended. */
   deliveries?: number;
   theme: Settings['theme'];
+  /** What is left of the first version; nothing unless it is said. */
+  legacy?: LegacyScene;
 }
 
 function accountSummary(pubkey: string, label: string | null, part: Partial<AccountSummary>): AccountSummary {
@@ -51,7 +54,14 @@ export function world(options: FixtureOptions) {
   const dora = hex(4);
   const oldest = now - 1690 * DAY;
   const trees = new Map<string, CoverageTree>([
-    [alice, { account: alice, archive: { events: 12_431, oldest, newest: now - 300 }, relays: aliceRelays(now) }],
+    [
+      alice,
+      {
+        account: alice,
+        archive: { events: 12_431, oldest, newest: now - 300 },
+        relays: (options.legacy ?? 'none') === 'none' ? aliceRelays(now) : withOldWindows(aliceRelays(now), now),
+      },
+    ],
     [
       bob,
       {
@@ -64,6 +74,7 @@ export function world(options: FixtureOptions) {
           history: 'never-asked',
           forwardBoundary: null,
           invalidObservations: 0,
+          legacy: null,
           ranges: [],
         })),
       },
@@ -335,7 +346,19 @@ export function world(options: FixtureOptions) {
       relays: [relay('wss://former.example', 'rw'), relay('wss://relay-a.example', 'rw')],
     },
   ];
+  const keys = accounts.map(({ pubkey }) => pubkey);
+  const legacy = legacyOverview(options.legacy ?? 'none', keys, now);
   return options.scene === 'empty'
-    ? { alice, trees, syncs, accounts: [], runs: [], activity: { now, runs: [], recent: [] }, health: [], lists: [] }
-    : { alice, trees, syncs, accounts, runs, activity, health, lists };
+    ? {
+        alice,
+        trees,
+        syncs,
+        accounts: [],
+        runs: [],
+        activity: { now, runs: [], recent: [] },
+        health: [],
+        lists: [],
+        legacy,
+      }
+    : { alice, trees, syncs, accounts, runs, activity, health, lists, legacy };
 }

@@ -16,6 +16,10 @@ describe('routes', () => {
       { page: 'account', account: hex, tab: 'sync' },
       { page: 'account', account: hex, tab: 'sync', review: true },
       { page: 'sync', run: 41 },
+      { page: 'legacy', part: 'review', source: null },
+      { page: 'legacy', part: 'report', source: null },
+      { page: 'legacy', part: 'remarks', source: 2 },
+      { page: 'legacy', part: 'runs', source: null },
     ];
     for (const route of routes) expect(parseRoute(formatRoute(route))).toEqual(route);
   });
@@ -35,6 +39,7 @@ describe('routes', () => {
       expect(parseRoute(hash)).toEqual({ page: 'home' });
     }
     expect(parseRoute(`#/account/${hex}/runs/review`)).toEqual({ page: 'account', account: hex, tab: 'runs' });
+    expect(parseRoute('#/legacy/nothing/x')).toEqual({ page: 'legacy', part: 'review', source: null });
     expect(parseRoute(`#/account/${hex}/unknown`)).toEqual({ page: 'account', account: hex, tab: 'overview' });
   });
 });

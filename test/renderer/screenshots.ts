@@ -279,6 +279,90 @@ const shots = (alice: string, bob: string, carol: string, dora: string): Shot[] 
       await page.getByRole('button', { name: /Sync 40/ }).click();
     },
   },
+  { name: 'legacy-prompt', hash: `#/account/${alice}/overview`, query: 'scene=idle&legacy=many' },
+  { name: 'legacy-one', hash: '#/legacy', query: 'scene=idle&legacy=one' },
+  { name: 'legacy-many', hash: '#/legacy', query: 'scene=rich&legacy=many' },
+  {
+    name: 'legacy-several',
+    hash: '#/legacy',
+    query: 'scene=idle&legacy=many',
+    async act(page) {
+      const rows = page.getByRole('treegrid').getByRole('row');
+      await rows.nth(3).locator('[data-box]').click();
+      await rows.nth(4).locator('[data-box]').click();
+      await rows.nth(6).locator('[data-box]').click();
+      await rows.nth(4).click();
+    },
+  },
+  {
+    name: 'legacy-decided',
+    hash: '#/legacy',
+    query: 'scene=rich&legacy=many',
+    async act(page) {
+      await page.getByRole('treegrid').getByRole('row').nth(1).press('End');
+      await page.getByRole('treegrid').getByRole('row').last().press('Enter');
+    },
+  },
+  { name: 'legacy-empty', hash: '#/legacy', query: 'scene=idle' },
+  { name: 'legacy-no-fetches', hash: '#/legacy', query: 'scene=idle&legacy=clean' },
+  { name: 'legacy-report', hash: '#/legacy/report', query: 'scene=idle&legacy=many' },
+  { name: 'legacy-report-clean', hash: '#/legacy/report', query: 'scene=idle&legacy=clean' },
+  { name: 'legacy-report-file', hash: '#/legacy/report/2', query: 'scene=idle&legacy=several' },
+  { name: 'legacy-carrying', hash: '#/legacy/report', query: 'scene=idle&legacy=carrying' },
+  {
+    name: 'legacy-carrying-bar',
+    hash: `#/account/${alice}/overview`,
+    query: 'scene=idle&legacy=carrying',
+    async act(page) {
+      await page.getByRole('button', { name: 'Show activity' }).click();
+    },
+  },
+  { name: 'legacy-stopped', hash: `#/account/${alice}/overview`, query: 'scene=idle&legacy=stopped' },
+  { name: 'legacy-report-stopped', hash: '#/legacy/report', query: 'scene=idle&legacy=stopped' },
+  {
+    name: 'legacy-remarks',
+    hash: '#/legacy/remarks',
+    query: 'scene=idle&legacy=many',
+    async act(page) {
+      await page.getByRole('grid').getByRole('row').nth(3).click();
+    },
+  },
+  {
+    name: 'legacy-remarks-filtered',
+    hash: '#/legacy/remarks',
+    query: 'scene=idle&legacy=many',
+    async act(page) {
+      await page.getByLabel('What').selectOption({ label: 'Signed events' });
+      await page.getByLabel('Problem').selectOption({ label: 'Bad signature' });
+      await page.getByRole('grid').getByText('Bad signature').nth(3).waitFor({ timeout: 3000 });
+    },
+  },
+  { name: 'legacy-runs', hash: '#/legacy/runs', query: 'scene=idle&legacy=many' },
+  {
+    name: 'legacy-coverage',
+    hash: `#/account/${alice}/coverage`,
+    query: 'scene=idle&legacy=many',
+    async act(page) {
+      await openRow(page, 1, /relay-b/);
+      await openRow(page, 2, /windows of the first version/);
+      await page
+        .getByText('Unfinished')
+        .first()
+        .waitFor({ timeout: 100 })
+        .catch(() => undefined);
+      await openRow(page, 3, /Partial/);
+    },
+  },
+  {
+    name: 'legacy-import',
+    hash: '#/settings',
+    query: 'scene=idle&legacy=clean',
+    async act(page) {
+      await page.getByLabel('Path of the file').fill('/home/alice/notes.txt');
+      await page.getByRole('button', { name: 'Bring over' }).click();
+      await page.getByText('is no database').scrollIntoViewIfNeeded();
+    },
+  },
   { name: 'lost', hash: `#/account/${alice}/overview`, query: 'link=lost' },
 ];
 

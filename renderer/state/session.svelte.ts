@@ -68,7 +68,9 @@ export class Session {
       return await this.api.call(method, args);
     } catch (thrown) {
       const error = asContractError(thrown);
-      if (error.code !== 'cancelled') this.notices.add('bad', localTimes(error.message), adviceFor(error.code));
+      // No run is to be waited for then, and the message says what is.
+      const advice = this.bringingOver && error.code === 'already-active' ? null : adviceFor(error.code);
+      if (error.code !== 'cancelled') this.notices.add('bad', localTimes(error.message), advice);
       return null;
     }
   }

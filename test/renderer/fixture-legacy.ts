@@ -178,7 +178,7 @@ export function legacyOverview(scene: LegacyScene, accounts: readonly string[], 
       case 'many':
         return { sources: [withProblems], checkpoints: many(accounts, now) };
       case 'clean':
-        return { sources: [source(now, {})], checkpoints: [] };
+        return { sources: [source(now, { startedAt: now - 100, finishedAt: now - 6 })], checkpoints: [] };
       case 'carrying':
         return { sources: [source(now, under)], checkpoints: [] };
       case 'stopped':

@@ -280,6 +280,7 @@ const shots = (alice: string, bob: string, carol: string, dora: string): Shot[] 
     },
   },
   { name: 'legacy-prompt', hash: `#/account/${alice}/overview`, query: 'scene=idle&legacy=many' },
+  { name: 'legacy-news', hash: `#/account/${alice}/overview`, query: 'scene=idle&legacy=clean' },
   { name: 'legacy-one', hash: '#/legacy', query: 'scene=idle&legacy=one' },
   { name: 'legacy-many', hash: '#/legacy', query: 'scene=rich&legacy=many' },
   {

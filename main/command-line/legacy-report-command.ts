@@ -116,7 +116,7 @@ function titleOf(source: LegacySource): string {
 
 function howToGoBack({ file, copy }: LegacySource): string[] {
   if (file !== null) return ['The file itself was only read and is as it was.'];
-  if (copy === null) return [];
+  if (copy === null) return ['The copy of the database as it was is not beside the archive any more.'];
   return [
     `The database as it was is kept in ${singleLine(copy)}.`,
     'To go back: close Holdfast, put that copy in place of holdfast.db, and start the first version.',

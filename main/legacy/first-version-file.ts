@@ -10,7 +10,8 @@ import type { RowCounts } from './first-version-tables.ts';
 const SQLITE_HEADER = Buffer.from('SQLite format 3\0', 'latin1');
 /** What SQLite keeps beside a database: rows that are not written back yet, or what an interrupted write has to undo. */
 const JOURNALS = ['', '-wal', '-journal'] as const;
-const COPY_NAME = /^first-version-.*\.db(\.partial)?(-wal|-shm|-journal)?$/;
+/** Our own copies alone: a person may keep a database of the first version beside the archive under any other name. */
+const COPY_NAME = /^first-version-([0-9a-f]{32}\.db|chosen\.db\.partial)(-wal|-shm|-journal)?$/;
 
 /** A chosen file, copied into the data directory: whatever happens to the file now, what is carried over stays the same. */
 export interface CopiedFile {

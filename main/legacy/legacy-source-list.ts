@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { sql } from 'kysely';
 import type { LegacySource } from '../../preload/contract.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import { FIRST_VERSION_ORDER } from './first-version-tables.ts';
@@ -16,6 +19,7 @@ export async function readLegacySources(db: ReadableDatabase): Promise<LegacySou
     )
     .orderBy('id')
     .execute();
+  const { rows } = await sql<{ file: string }>`select file from pragma_database_list where name = 'main'`.execute(db);
   const counts = await db.selectFrom('legacy_counts').selectAll().execute();
   return sources.map((source) => ({
     id: source.id,
@@ -38,7 +42,13 @@ export async function readLegacySources(db: ReadableDatabase): Promise<LegacySou
         })),
     ),
     remarks: source.remarks ?? 0,
-    copy: source.copy,
+    copy: source.copy === null ? null : whereItLies(source.copy, rows[0]?.file ?? ''),
     stoppedBecause: source.stopped_because,
   }));
+}
+
+/** Where a copy is by now: beside the archive, wherever that was moved; null when it is not there any more. */
+function whereItLies(copy: string, archive: string): string | null {
+  const path = join(dirname(archive), basename(copy));
+  return existsSync(path) ? path : null;
 }

@@ -86,7 +86,7 @@ export interface LegacySource {
   finishedAt: number | null;
   tables: LegacyTableCount[];
   remarks: number;
-  /** The copy of the database made before it was migrated; null for a chosen file, which stays as it is. */
+  /** The copy of the database made before it was migrated, where it lies now; null when it is gone, and for a chosen file. */
   copy: string | null;
   /** While it is carried over: why that stopped, when it did; the next start, or the next import, goes on with it. */
   stoppedBecause: string | null;

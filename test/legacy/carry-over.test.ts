@@ -1,5 +1,6 @@
 import BetterSqlite3 from 'better-sqlite3';
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readAccount, readAccountRelays, setAccountRelays } from '../../main/accounts/account-store.ts';
 import { readArchivedEvent } from '../../main/archive/event-reader.ts';
@@ -249,6 +250,18 @@ test('the copy made before migrating is named, and is the first version as it wa
     [],
   );
   copy.close();
+});
+
+test('the copy is named where it lies by now, and not when it is gone', async () => {
+  const { rig, source, directory } = await carried(generateRows({ accounts: 1, events: 1 }));
+  await rig.close();
+  const moved = join(scratchDirectory(), 'moved');
+  renameSync(directory, moved);
+  const again = await LegacyRig.open(moved);
+  const copy = join(moved, basename(source.copy ?? ''));
+  expect((await again.finished()).copy).toBe(copy);
+  rmSync(copy);
+  expect((await again.finished()).copy).toBeNull();
 });
 
 test('a relay list that was changed meanwhile is left as it is', async () => {

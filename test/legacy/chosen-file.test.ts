@@ -216,6 +216,16 @@ function contentsOfFiles(directory: string): Record<string, string> {
   return Object.fromEntries(files.map((name) => [name, hashOf(join(directory, name))]));
 }
 
+test('what a person keeps beside the archive is left alone', async () => {
+  const data = scratchDirectory();
+  for (const name of ['first-version-old.db', 'first-version-2020.db-wal', 'first-version-.db'])
+    writeFileSync(join(data, name), 'mine');
+  await (await LegacyRig.open(data)).close();
+  expect(readdirSync(data)).toEqual(
+    expect.arrayContaining(['first-version-old.db', 'first-version-2020.db-wal', 'first-version-.db']),
+  );
+});
+
 test('once it was begun, the chosen file is not needed any more', async () => {
   const data = scratchDirectory();
   const file = writeFirstVersion(scratchDirectory(), ROWS, 'old.db');

@@ -44,11 +44,12 @@ export interface Engine {
   /** Archived events in order of time, then ID; field for field as they were signed. */
   exportEvents(selection: ExportSelection): AsyncIterable<SignedEvent>;
   /**
-   * Resolves when nothing of the first version is being brought over any more; immediately when there was nothing.
+   * Resolves when nothing of the first version is being brought over any more; immediately when there was nothing. To null,
+   * or to the words of what stopped it before its end.
    *
    * @param onProgress hears of every slice, in rows.
    */
-  firstVersionBroughtOver(onProgress?: (progress: { done: number; total: number }) => void): Promise<void>;
+  firstVersionBroughtOver(onProgress?: (progress: { done: number; total: number }) => void): Promise<string | null>;
   /** Resolves when the run has ended, with how it ended. */
   runEnded(run: number): Promise<RunSummary>;
   /** Stops runs cleanly (they stay resumable), closes sockets and the database. */

@@ -188,8 +188,9 @@ async function compose(
       };
       tell();
       const stopTelling = changes.on('legacy', tell);
-      await carryOver.ended();
+      const stopped = await carryOver.ended();
       stopTelling();
+      return stopped;
     },
     runEnded: async (run) => {
       await Promise.all([fetch.ended(run), sync.ended(run)]);

@@ -9,7 +9,8 @@ const PLAIN_INTERVAL_MS = 10_000;
 
 /**
  * Waits until what the first version left is brought over, and says how far it is: what a command answers before that
- * would not be the whole. Returns at once when there is nothing.
+ * would not be the whole. Returns at once when there is nothing, and with a remark when it stopped before its end: the
+ * command can still answer from what is there.
  */
 export async function waitForFirstVersion(
   { messages, host }: { messages: Messages; host: Pick<CommandLineHost, 'clock'> },
@@ -17,7 +18,7 @@ export async function waitForFirstVersion(
 ): Promise<void> {
   const interval = messages.json || messages.redrawable ? LIVE_INTERVAL_MS : PLAIN_INTERVAL_MS;
   let toldAtMs: number | null = null;
-  await engine.firstVersionBroughtOver(({ done, total }) => {
+  const stopped = await engine.firstVersionBroughtOver(({ done, total }) => {
     const nowMs = host.clock.monotonicMs();
     if (messages.quiet || (toldAtMs !== null && nowMs - toldAtMs < interval)) return;
     const isFirst = toldAtMs === null;
@@ -27,6 +28,11 @@ export async function waitForFirstVersion(
     else messages.note(sentence(done, total));
   });
   if (toldAtMs !== null && messages.redrawable) messages.raw(UP_AND_CLEAR);
+  if (stopped !== null) {
+    messages.remark(
+      `bringing over what the first version left stopped: ${stopped} The next command goes on with it; “holdfast legacy report” tells more`,
+    );
+  }
 }
 
 /** One line up, cleared. */

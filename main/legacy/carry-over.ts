@@ -74,6 +74,7 @@ export class CarryOver {
   );
   #working: Promise<void> | null = null;
   #progress: CarryProgress | null = null;
+  #stoppedBecause: string | null = null;
   /** While a file is looked at, before it becomes a source. */
   #choosing: Promise<unknown> | null = null;
   readonly #closing = new AbortController();
@@ -111,9 +112,10 @@ export class CarryOver {
     );
   }
 
-  /** Resolves when nothing is being carried over any more, whether it came to its end or stopped. */
-  async ended(): Promise<void> {
+  /** Resolves when nothing is being carried over any more: to null at the end, or to the words of what stopped it before. */
+  async ended(): Promise<string | null> {
     await this.#working;
+    return this.#stoppedBecause;
   }
 
   /**
@@ -197,6 +199,7 @@ export class CarryOver {
     const sum = (of: (source: OpenSource) => number): number =>
       sources.reduce((total, source) => total + of(source), 0);
     this.#progress = { done: sum(({ done }) => done), total: sum(({ total }) => total) };
+    this.#stoppedBecause = null;
     this.#working = this.#carryAll(sources).finally(() => {
       this.#working = null;
       this.#progress = null;
@@ -214,6 +217,7 @@ export class CarryOver {
       } catch (error) {
         if (this.#closing.signal.aborted && error instanceof Fault && error.code === 'cancelled') return;
         const words = error instanceof Error ? error.message : String(error);
+        this.#stoppedBecause = words;
         log(`bringing over ${source.file ?? 'the first version'} stopped: ${words}`);
         await noteStop(db, source.id, words).catch((failure: unknown) => log(`noting that: ${String(failure)}`));
         onProgress();

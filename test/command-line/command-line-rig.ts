@@ -86,7 +86,7 @@ export function commandLineRig(options: RigOptions = {}): Rig {
     importLines: unexpected('importLines'),
     exportEvents: unexpected('exportEvents'),
     runEnded: unexpected('runEnded'),
-    firstVersionBroughtOver: () => Promise.resolve(),
+    firstVersionBroughtOver: () => Promise.resolve(null),
     ...options.engine,
     async close() {
       rig.closed += 1;

@@ -153,6 +153,7 @@ test('a command waits until the first version is brought over, and says how far 
       onProgress?.({ done: 250, total: 3000 });
       await Promise.resolve();
       waited = true;
+      return null;
     },
   };
   const rig = commandLineRig({ methods, engine });
@@ -168,6 +169,18 @@ test('a command waits until the first version is brought over, and says how far 
   });
 });
 
+test('where it stopped before its end, a command answers from what is there and says so', async () => {
+  const rig = commandLineRig({
+    methods: { 'accounts.list': () => Promise.resolve([]) },
+    engine: { firstVersionBroughtOver: () => Promise.resolve('The disk is full.') },
+  });
+  expect(await rig.run('account', 'list')).toBe(0);
+  expect(rig.stderr.lines).toEqual([
+    'holdfast: bringing over what the first version left stopped: The disk is full. The next command goes on with it; ' +
+      '“holdfast legacy report” tells more',
+  ]);
+});
+
 test('interrupted while it waits, a command ends as one that can go on', async () => {
   const rig = commandLineRig({
     engine: {
@@ -175,7 +188,7 @@ test('interrupted while it waits, a command ends as one that can go on', async (
         new Promise((resolve) => {
           rig.signals.emit('SIGINT');
           // It ends when the engine is closed.
-          setImmediate(resolve);
+          setImmediate(() => resolve(null));
         }),
     },
   });

@@ -253,6 +253,7 @@ test('a copy that is gone is said, keeps nobody from working, and is made again 
   const stopped = await again.finished();
   expect(stopped).toMatchObject({ state: 'carrying', stoppedBecause: expect.stringContaining('is gone') as string });
   expect(() => again.carryOver.requireDone()).not.toThrow();
+  expect(await again.carryOver.ended()).toBe(stopped.stoppedBecause);
 
   await again.carryOver.importFile(file);
   expect(await again.finished()).toMatchObject({ id: stopped.id, state: 'done', stoppedBecause: null });

@@ -13,6 +13,7 @@ export function exitCodeOfFault(code: ErrorCode): ExitCode {
     case 'unknown-run':
     case 'unknown-range':
     case 'unknown-delivery':
+    case 'unknown-checkpoint':
       return EXIT.usage;
     case 'cancelled':
       return EXIT.partial;

@@ -11,6 +11,7 @@ import { WAS_ANSWERED } from './answered-query.ts';
 import { CLOSED_BY } from './closed-range.ts';
 import { readFetchState } from './fetch-state.ts';
 import { historyOnRelay } from './history-state.ts';
+import { readLegacyCoverageLines } from './legacy-coverage-lines.ts';
 import { isResumable } from './range-history.ts';
 import { readCheckpoint } from './walk-checkpoint.ts';
 
@@ -24,14 +25,16 @@ export interface CoverageSubject {
 
 /**
  * What was established per relay and range, from recorded attempts alone. Source relays come first in their order,
- * relays without a role that have ranges follow as `former`. Counts of overlapping ranges are never added up.
+ * relays without a role that have ranges, or of which the first version said something, follow as `former`. Counts of
+ * overlapping ranges are never added up.
  */
 export async function readCoverageTree(db: ReadableDatabase, subject: CoverageSubject): Promise<CoverageTree> {
   const ranges = await readRanges(db, subject.id);
   const kinds = await readKinds(db, subject.id);
   const invalid = await readInvalidObservations(db, subject.id);
+  const legacy = await readLegacyCoverageLines(db, subject.id);
   const relays: CoverageRelay[] = [];
-  for (const { relayId, url, role } of await listRelays(db, subject, [...ranges.keys()])) {
+  for (const { relayId, url, role } of await listRelays(db, subject, [...ranges.keys(), ...legacy.keys()])) {
     const state = await readFetchState(db, subject.id, relayId);
     const own = ranges.get(relayId) ?? [];
     relays.push({
@@ -44,6 +47,7 @@ export async function readCoverageTree(db: ReadableDatabase, subject: CoverageSu
       ),
       forwardBoundary: state.forwardBoundary,
       invalidObservations: invalid.get(relayId) ?? 0,
+      legacy: legacy.get(relayId) ?? null,
       ranges: own.map(({ walkId, range }) => ({ ...range, kinds: kinds.get(walkId) ?? {} })),
     });
   }
@@ -53,7 +57,7 @@ export async function readCoverageTree(db: ReadableDatabase, subject: CoverageSu
 async function listRelays(
   db: ReadableDatabase,
   subject: CoverageSubject,
-  withRanges: readonly number[],
+  known: readonly number[],
 ): Promise<{ relayId: number; url: string; role: CoverageRelay['role'] }[]> {
   const sources = subject.relays
     .filter((relay) => relay.write || relay.extra)
@@ -62,7 +66,7 @@ async function listRelays(
       url,
       role: write && extra ? ('write+extra' as const) : write ? ('write' as const) : ('extra' as const),
     }));
-  const former = withRanges.filter((id) => !sources.some((source) => source.relayId === id));
+  const former = known.filter((id) => !sources.some((source) => source.relayId === id));
   if (former.length === 0) return sources;
   const rows = await db.selectFrom('relays').select(['id', 'url']).where('id', 'in', former).orderBy('id').execute();
   return [...sources, ...rows.map(({ id, url }) => ({ relayId: id, url, role: 'former' as const }))];

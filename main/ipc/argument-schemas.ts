@@ -19,6 +19,7 @@ type SchemaFor<Args> = v.GenericSchema<unknown, Args>;
 export const IMPORT_CHARACTERS = 16 * 1024 * 1024;
 
 const MAXIMUM_URL_LENGTH = 2048;
+const MAXIMUM_PATH_LENGTH = 4096;
 const MAXIMUM_RELAYS = 500;
 
 /** Public keys and event IDs. */
@@ -89,6 +90,24 @@ const deliveryReason = v.picklist([
   'ephemeral',
   'never-sent',
 ]);
+
+const legacyProblem = v.picklist([
+  'not-json',
+  'wrong-shape',
+  'wrong-id',
+  'bad-signature',
+  'columns-disagree',
+  'unknown-version',
+  'future-time',
+  'milliseconds',
+  'bad-url',
+  'unknown-account',
+  'duplicate',
+  'wrong-type',
+  'contradiction',
+]);
+/** Checkpoints of the first version: at least one, and no more than anybody could choose. */
+const checkpoints = v.pipe(list(number, 10_000), v.minLength(1, 'expected at least one'));
 
 const accountRelay = v.strictObject({ url, read: v.boolean(), write: v.boolean(), extra: v.boolean() });
 
@@ -174,6 +193,24 @@ export const methodSchemas: { [M in Method]: SchemaFor<Methods[M]['args']> } = {
   }),
   'sync.delivery': v.strictObject({ delivery: number }),
   'sync.export': v.strictObject({ run: number, format: v.picklist(['json', 'csv']) }),
+  'legacy.overview': nothing,
+  'legacy.remarks': v.strictObject({
+    source: number,
+    table: v.exactOptional(text(100)),
+    problem: v.exactOptional(legacyProblem),
+    offset: v.exactOptional(integer(0, Number.MAX_SAFE_INTEGER)),
+    limit: v.exactOptional(integer(1, 1000)),
+  }),
+  'legacy.row': v.strictObject({ remark: number }),
+  'legacy.operations': v.strictObject({
+    source: number,
+    offset: v.exactOptional(integer(0, Number.MAX_SAFE_INTEGER)),
+    limit: v.exactOptional(integer(1, 1000)),
+  }),
+  'legacy.resume': v.strictObject({ checkpoints }),
+  'legacy.rescan': v.strictObject({ checkpoints }),
+  'legacy.keep': v.strictObject({ checkpoints }),
+  'legacy.importFile': v.strictObject({ path: text(MAXIMUM_PATH_LENGTH) }),
   'archive.import': v.strictObject({
     lines: v.pipe(
       v.string(),
@@ -199,6 +236,7 @@ export const topicSchemas: { [T in Topic]: SchemaFor<Topics[T]['args']> } = {
   runs: v.strictObject({ account: v.exactOptional(hexadecimal) }),
   candidates: v.strictObject({ account: hexadecimal, ...narrowing }),
   sync: v.strictObject({ run: number }),
+  legacy: nothing,
   relays: nothing,
   settings: nothing,
 };

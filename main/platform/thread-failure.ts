@@ -15,6 +15,7 @@ const CODES: Record<ErrorCode, true> = {
   'unknown-method': true,
   'already-active': true,
   'unknown-delivery': true,
+  'unknown-checkpoint': true,
   'nothing-to-do': true,
   'not-found': true,
   network: true,

@@ -29,7 +29,7 @@ export async function readAccountSummary(
     histories.push(
       historyOnRelay(
         historyComplete,
-        ranges.map(({ attempt, closedBy }) => ({ status: attempt.status, closedBy })),
+        ranges.map(({ attempt, closedBy }) => ({ status: attempt.status, strategy: attempt.strategy, closedBy })),
       ),
     );
   }

@@ -1,7 +1,7 @@
 import type { CoverageAttempt, CoverageQuery } from '../../preload/contract.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import { Fault } from '../platform/fault.ts';
-import { readCheckpoint } from './walk-checkpoint.ts';
+import { readStanding } from './walk-standing.ts';
 
 /** All attempts at a range, oldest first; a later one never replaces an earlier one. */
 export async function readAttempts(db: ReadableDatabase, rangeId: number): Promise<CoverageAttempt[]> {
@@ -29,7 +29,7 @@ export async function readAttempts(db: ReadableDatabase, rangeId: number): Promi
     limit: row.page_limit,
     startedAt: row.started_at,
     completedAt: row.completed_at,
-    cursor: readCheckpoint(row.checkpoint)?.reachedEnd === true ? null : row.cursor,
+    cursor: readStanding(row.checkpoint)?.reachedEnd === true ? null : row.cursor,
     reason: row.reason,
     found: row.found,
     fetched: row.fetched,

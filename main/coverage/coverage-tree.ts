@@ -13,7 +13,7 @@ import { readFetchState } from './fetch-state.ts';
 import { historyOnRelay } from './history-state.ts';
 import { readLegacyCoverageLines } from './legacy-coverage-lines.ts';
 import { isResumable } from './range-history.ts';
-import { readCheckpoint } from './walk-checkpoint.ts';
+import { readStanding } from './walk-standing.ts';
 
 /** What the tree needs to know of an account; its relays carry the roles of now. */
 export interface CoverageSubject {
@@ -138,7 +138,7 @@ async function readRanges(
     .execute();
   const byRelay = new Map<number, { walkId: number; range: RangeRow }[]>();
   for (const row of rows) {
-    const checkpoint = readCheckpoint(row.checkpoint);
+    const checkpoint = readStanding(row.checkpoint);
     const list = byRelay.get(row.relay_id) ?? [];
     list.push({
       walkId: row.walk_id,

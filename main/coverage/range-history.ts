@@ -44,11 +44,13 @@ export interface NewAttempt {
   pageLimit: number;
   startedAt: number;
   /** The attempt that this one repeats (a walk of its own) or continues (the same walk, from its cursor). */
-  prior: Attempt | null;
+  prior: Pick<Attempt, 'id'> | null;
   continued: boolean;
+  /** What the walk begins with, or goes on from, where that is not for `prior` to say. */
+  checkpoint?: object;
 }
 
-/** The range of exactly this scope among those of the account's history, found or created. */
+/** The range of exactly this scope among those of the account's history, found or created; old windows are none of them. */
 export async function openRange(db: WritableDatabase, scope: Omit<Range, 'id'>): Promise<Range> {
   const filter = JSON.stringify(scope.filter);
   return db.transaction().execute(async (trx) => {
@@ -61,6 +63,7 @@ export async function openRange(db: WritableDatabase, scope: Omit<Range, 'id'>):
       .where('since', 'is', scope.since)
       .where('filter', '=', filter)
       .where('purpose', '=', 'history')
+      .where('checkpoint_id', 'is', null)
       .executeTakeFirst();
     if (known !== undefined) return { ...scope, id: known.id };
     const { id } = await trx
@@ -112,7 +115,7 @@ export async function beginAttempt(db: WritableDatabase, attempt: NewAttempt): P
         status: 'active',
         page_limit: attempt.pageLimit,
         cursor: continued?.cursor ?? null,
-        checkpoint: JSON.stringify(continued?.checkpoint ?? null),
+        checkpoint: JSON.stringify(attempt.checkpoint ?? continued?.checkpoint ?? null),
         reason: null,
         pages: continued?.pages ?? 0,
         found: continued?.found ?? 0,
@@ -161,7 +164,7 @@ export interface RangeWithAttempt {
   closedBy: number | null;
 }
 
-/** The ranges of an account on a relay with their latest attempts, oldest range first. */
+/** The ranges of an account's history on a relay with their latest attempts, oldest range first; old windows are none of them. */
 export async function rangesWithLatestAttempt(
   db: ReadableDatabase,
   accountId: number,
@@ -182,6 +185,7 @@ export async function rangesWithLatestAttempt(
     .where('ranges.account_id', '=', accountId)
     .where('ranges.relay_id', '=', relayId)
     .where('ranges.purpose', '=', 'history')
+    .where('ranges.checkpoint_id', 'is', null)
     .orderBy('ranges.id')
     .execute();
   return rows.map((row) => ({
@@ -227,7 +231,9 @@ async function readClosedBy(db: ReadableDatabase, attemptId: number): Promise<nu
 }
 
 /** True when Resume can go on with it: bodies are missing, or it is unfinished and not stuck for a reason that only another limit or strategy lifts. */
-export function isResumable(attempt: Pick<Attempt, 'status' | 'checkpoint' | 'found' | 'fetched'>): boolean {
+export function isResumable(
+  attempt: Pick<Attempt, 'status' | 'found' | 'fetched'> & { checkpoint: { unpageable: boolean } | null },
+): boolean {
   if (attempt.status === 'complete') return attempt.fetched < attempt.found;
   return (attempt.status === 'partial' || attempt.status === 'failed') && attempt.checkpoint?.unpageable !== true;
 }

@@ -17,6 +17,8 @@ export interface RunSnapshot {
   /** Relay keys of the sources. */
   sources: string[];
   warnings: string[];
+  /** Of a resume of old windows: their checkpoint. Null for every other run. */
+  checkpointId: number | null;
 }
 
 export interface NewRun {
@@ -28,6 +30,8 @@ export interface NewRun {
   sources: string[];
   warnings: string[];
   startedAt: number;
+  /** The checkpoint of the first version whose windows it goes on with. */
+  checkpointId?: number;
 }
 
 /** Records the start of a run and gives it its number. */
@@ -46,6 +50,7 @@ export async function beginRun(db: WritableDatabase | Transaction<Tables>, run: 
       started_at: run.startedAt,
       finished_at: null,
       cancel_requested_at: null,
+      checkpoint_id: run.checkpointId ?? null,
     })
     .returning('id')
     .executeTakeFirstOrThrow();
@@ -66,6 +71,7 @@ export async function readRun(db: ReadableDatabase, id: number): Promise<RunSnap
     boundary: row.boundary,
     sources: JSON.parse(row.sources) as string[],
     warnings: JSON.parse(row.warnings) as string[],
+    checkpointId: row.checkpoint_id,
   };
 }
 

@@ -5,7 +5,7 @@ import { Fault } from '../platform/fault.ts';
 import { CLOSED_BY } from './closed-range.ts';
 import { readDeliveryTotals, noDeliveries, unfinishedDeliveries } from './delivery-totals.ts';
 import { isResumable } from './range-history.ts';
-import { readCheckpoint } from './walk-checkpoint.ts';
+import { readStanding } from './walk-standing.ts';
 
 export interface RunSelection {
   accountId?: number;
@@ -21,6 +21,10 @@ export async function listRuns(db: ReadableDatabase, selection: RunSelection): P
     .innerJoin('accounts', 'accounts.id', 'runs.account_id')
     .selectAll('runs')
     .select('accounts.pubkey')
+    .select(
+      sql<0 | 1>`exists (select 1 from ranges where ranges.checkpoint_id = runs.checkpoint_id
+        and not exists (select 1 from attempts where attempts.range_id = ranges.id))`.as('windows_untried'),
+    )
     .orderBy('runs.id', 'desc')
     .limit(selection.limit);
   if (selection.accountId !== undefined) query = query.where('runs.account_id', '=', selection.accountId);
@@ -38,7 +42,7 @@ export async function listRuns(db: ReadableDatabase, selection: RunSelection): P
     const own = attempts.get(row.id) ?? [];
     const totals = row.type === 'sync' ? (deliveries.get(row.id) ?? noDeliveries()) : null;
     const asked = new Set(own.map(({ key }) => key));
-    const untried = (JSON.parse(row.sources) as string[]).some((key) => !asked.has(key));
+    const untried = row.windows_untried === 1 || (JSON.parse(row.sources) as string[]).some((key) => !asked.has(key));
     return {
       id: row.id,
       type: row.type,
@@ -128,7 +132,7 @@ async function attemptsOfRuns(db: ReadableDatabase, runs: readonly number[]): Pr
       resumable:
         row.latest_id === row.id &&
         row.closed_by === null &&
-        isResumable({ ...row, checkpoint: readCheckpoint(row.checkpoint) }),
+        isResumable({ ...row, checkpoint: readStanding(row.checkpoint) }),
       resumed: row.resumed === 1 || earlier?.resumed === true,
       summary: {
         url: row.url,

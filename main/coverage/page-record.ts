@@ -1,5 +1,5 @@
-import type { Attempt, Range } from '../coverage/range-history.ts';
-import type { PageRecord } from '../coverage/record-page.ts';
+import type { Attempt, Range } from './range-history.ts';
+import type { PageRecord } from './record-page.ts';
 import type { QueryOutcome, RelayFilter } from '../relays/relay-query.ts';
 import type { CollectedPage } from './page-collector.ts';
 

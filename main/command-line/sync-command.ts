@@ -32,7 +32,7 @@ export function addSyncCommand(program: Command, run: RunCommand): void {
       '\nOnly events that a completed comparison did not find on a relay are sent, as they were signed. An event counts as\n' +
         'verified when the relay returned it. Ctrl-C stops cleanly: “holdfast resume” goes on where it stopped, and sends\n' +
         'nothing again that was verified.\n\n' +
-        'Exit code: 0 all verified, 1 failed, 2 wrong usage, 3 not all verified.',
+        'Exit code: 0 all verified, 1 failed or refused for good, 2 wrong usage, 3 stopped early and can be resumed.',
     )
     .action((key: string, options: SyncOptions) => run((call) => sync(call, parseKey(key), options)));
 }

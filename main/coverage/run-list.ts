@@ -4,6 +4,7 @@ import type { ReadableDatabase } from '../database/database-file.ts';
 import { Fault } from '../platform/fault.ts';
 import { CLOSED_BY } from './closed-range.ts';
 import { readDeliveryTotals, noDeliveries, unfinishedDeliveries } from './delivery-totals.ts';
+import { readPassingRefusals } from './passing-refusals.ts';
 import { isResumable } from './range-history.ts';
 import { readCheckpoint } from './walk-checkpoint.ts';
 
@@ -34,6 +35,10 @@ export async function listRuns(db: ReadableDatabase, selection: RunSelection): P
     db,
     rows.filter((row) => row.type === 'sync').map((row) => row.id),
   );
+  const passing = await readPassingRefusals(
+    db,
+    [...deliveries].filter(([, { rejected }]) => rejected > 0).map(([run]) => run),
+  );
   return rows.map((row) => {
     const own = attempts.get(row.id) ?? [];
     const totals = row.type === 'sync' ? (deliveries.get(row.id) ?? noDeliveries()) : null;
@@ -56,7 +61,7 @@ export async function listRuns(db: ReadableDatabase, selection: RunSelection): P
         row.status !== 'active' &&
         (totals === null
           ? row.status !== 'complete' && (untried || own.some((attempt) => attempt.resumable))
-          : unfinishedDeliveries(totals) > 0),
+          : unfinishedDeliveries(totals) + (passing.get(row.id) ?? 0) > 0),
       warnings: JSON.parse(row.warnings) as string[],
       relays: own.map(({ summary }) => summary),
       deliveries: totals,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import { hasLaterDelivery } from '../coverage/passing-refusals.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import {
-  hasLaterDelivery,
   isAmong,
   isExcluded,
   isExpired,

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import * as v from 'valibot';
 import type { DeliveryReason, DeliveryState, Narrowing, SyncReport } from '../../preload/contract.ts';
 import { unfinishedDeliveries } from '../coverage/delivery-totals.ts';
+import { readPassingRefusals } from '../coverage/passing-refusals.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import { Fault } from '../platform/fault.ts';
 import { readShares } from './delivery-rows.ts';
@@ -23,6 +24,7 @@ export async function readSyncReport(db: ReadableDatabase, runId: number): Promi
   const run = await readSyncRun(db, runId);
   const shares = await readShares(db, runId);
   const totals = addTotals(shares.map((share) => share.totals));
+  const passing = totals.rejected === 0 ? 0 : ((await readPassingRefusals(db, [runId])).get(runId) ?? 0);
   const { rows: reasons } = await sql<{ state: DeliveryState; reason: DeliveryReason; count: number }>`
     select state, reason, count(*) as count from deliveries where run_id = ${runId} and reason is not null
     group by state, reason order by state, reason`.execute(db);
@@ -36,7 +38,7 @@ export async function readSyncReport(db: ReadableDatabase, runId: number): Promi
     totals,
     reasons,
     relays: shares.map((share) => ({ url: share.url, totals: share.totals })),
-    resumable: run.status !== 'active' && unfinishedDeliveries(totals) > 0,
+    resumable: run.status !== 'active' && unfinishedDeliveries(totals) + passing > 0,
     refused: await countRefused(db, runId),
   };
 }

@@ -5,6 +5,7 @@ import { presence } from './0003-presence.ts';
 import { tagsIndexedLater } from './0004-tags-indexed-later.ts';
 import { arrivedPages } from './0005-arrived-pages.ts';
 import { sync } from './0006-sync.ts';
+import { resumedRuns } from './0007-resumed-runs.ts';
 
 /** All migrations by name, in order, forwards only. A released one never changes. */
 export const migrationList: Record<string, Migration> = {
@@ -14,4 +15,5 @@ export const migrationList: Record<string, Migration> = {
   '0004-tags-indexed-later': tagsIndexedLater,
   '0005-arrived-pages': arrivedPages,
   '0006-sync': sync,
+  '0007-resumed-runs': resumedRuns,
 };

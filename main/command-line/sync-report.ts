@@ -13,7 +13,7 @@ export async function syncDocument(session: Session, run: number): Promise<Recor
 /** How a sync ended, for a person: one sentence, a line per relay, and a line for each reason with the relay's words. */
 export async function syncReportLines(session: Session, run: RunSummary, accountName: string): Promise<string[]> {
   const report = await session.engine.methods['sync.report']({ run: run.id });
-  const took = run.finishedAt === null ? '' : ` after ${formatDuration(run.finishedAt - run.startedAt)}`;
+  const took = run.finishedAt === null || run.resumed ? '' : ` after ${formatDuration(run.finishedAt - run.startedAt)}`;
   const copies = Object.values(report.totals).reduce((sum, count) => sum + count, 0);
   const lines = [
     `Run ${run.id}, sync of ${accountName}: ${run.status}${took}. ` +

@@ -51,7 +51,7 @@ export async function listRuns(db: ReadableDatabase, selection: RunSelection): P
       status: row.status,
       startedAt: row.started_at,
       finishedAt: row.finished_at,
-      resumed: own.some((attempt) => attempt.resumed),
+      resumed: row.resumed === 1 || own.some((attempt) => attempt.resumed),
       boundary: row.boundary,
       limit: row.page_limit,
       strategy: row.strategy,

@@ -111,6 +111,7 @@ interface RunsTable {
   finished_at: number | null;
   cancel_requested_at: number | null;
   narrowing: Generated<string | null>;
+  resumed: Generated<0 | 1>;
 }
 
 interface RangesTable {

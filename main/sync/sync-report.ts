@@ -34,6 +34,7 @@ export async function readSyncReport(db: ReadableDatabase, runId: number): Promi
     status: run.status,
     startedAt: run.started_at,
     finishedAt: run.finished_at,
+    resumed: run.resumed === 1,
     narrowing: readNarrowing(run.narrowing),
     totals,
     reasons,
@@ -48,7 +49,15 @@ export async function readSyncRun(db: ReadableDatabase, runId: number) {
   const run = await db
     .selectFrom('runs')
     .innerJoin('accounts', 'accounts.id', 'runs.account_id')
-    .select(['runs.type', 'runs.status', 'runs.started_at', 'runs.finished_at', 'runs.narrowing', 'accounts.pubkey'])
+    .select([
+      'runs.type',
+      'runs.status',
+      'runs.started_at',
+      'runs.finished_at',
+      'runs.narrowing',
+      'runs.resumed',
+      'accounts.pubkey',
+    ])
     .where('runs.id', '=', runId)
     .executeTakeFirst();
   if (run === undefined) throw new Fault('unknown-run', `There is no run ${runId}.`, { run: runId });

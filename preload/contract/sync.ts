@@ -170,6 +170,8 @@ export interface SyncReport {
   status: RunStatus;
   startedAt: number;
   finishedAt: number | null;
+  /** It was gone on with, or looked at again, after it had ended: from its start to its end is not the time it took. */
+  resumed: boolean;
   /** What the run was narrowed to when it was begun. */
   narrowing: Narrowing;
   totals: DeliveryTotals;

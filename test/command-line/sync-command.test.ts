@@ -61,6 +61,7 @@ function rigWithSync(run: Partial<RunSummary>, methods: Partial<ServiceTable> = 
         status: ended.status,
         startedAt: 1,
         finishedAt: 2,
+        resumed: ended.resumed,
         narrowing: {},
         totals: TOTALS,
         reasons: [{ state: 'rejected', reason: 'invalid', count: 2 }],
@@ -150,6 +151,12 @@ describe('sync', () => {
     expect(rig.stdout.text).toContain('2 rejected (invalid), for example: invalid: �[31mcreated_at too early');
     expect(rig.stdout.text).toContain('--retry-refused');
     expect(rig.stderr.text).toContain('1 run can be resumed with: holdfast resume');
+  });
+
+  it('that was resumed is not said to have taken the pause, too', async () => {
+    const rig = rigWithSync({ status: 'complete', resumed: true });
+    await rig.run('sync', NPUB);
+    expect(rig.stdout.lines[0]).toBe('Run 5, sync of alice: complete. 10 of 13 copies verified.');
   });
 
   it('says that nothing is missing, and that this is fine', async () => {

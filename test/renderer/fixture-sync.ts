@@ -171,6 +171,7 @@ export class FixtureDeliveries {
       status: active ? 'active' : 'partial',
       startedAt: active ? this.#now - 47 : this.#now - 3 * 3600,
       finishedAt: active ? null : this.#now - 3 * 3600 + 512,
+      resumed: false,
       narrowing: active ? {} : { kinds: [1, 7, 30_023], since: this.#now - 1500 * DAY },
       totals: this.#totals(run, null),
       reasons: [...reasons.values()],

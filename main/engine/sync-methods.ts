@@ -10,6 +10,7 @@ import { selectCandidates } from '../sync/candidate-selection.ts';
 import type { CandidateSubject } from '../sync/candidate-subject.ts';
 import { readDeliveryHistory } from '../sync/delivery-history.ts';
 import { listDeliveries } from '../sync/delivery-list.ts';
+import { listEventDeliveries } from '../sync/event-deliveries.ts';
 import { checkNarrowing, isNarrowed } from '../sync/narrowing.ts';
 import { sayNothingToSend } from '../sync/nothing-to-send.ts';
 import { exportAsCsv, exportAsJson } from '../sync/report-export.ts';
@@ -18,6 +19,7 @@ import { readSyncReport, readSyncRun } from '../sync/sync-report.ts';
 import { chooseWriteRelays } from '../sync/write-relays.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import { requireOwner, type EngineParts } from './engine-parts.ts';
+import { readEventReference } from './event-reference.ts';
 
 type SyncMethods = Pick<
   ServiceTable,
@@ -29,6 +31,7 @@ type SyncMethods = Pick<
   | 'sync.deliveries'
   | 'sync.delivery'
   | 'sync.export'
+  | 'events.deliveries'
 >;
 
 const DELIVERIES_PER_ANSWER = 200;
@@ -65,6 +68,7 @@ export function syncMethods(parts: EngineParts): SyncMethods {
       });
     },
     'sync.delivery': ({ delivery }) => readDeliveryHistory(reading, delivery),
+    'events.deliveries': ({ id }) => listEventDeliveries(reading, readEventReference(id)),
     'sync.export': async ({ run, format }) => ({
       text: format === 'json' ? await exportAsJson(reading, run) : await exportAsCsv(reading, run),
     }),

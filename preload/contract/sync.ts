@@ -158,8 +158,12 @@ export interface DeliveryStep {
   query: number | null;
 }
 
-export interface DeliveryHistory extends Delivery {
+/** A delivery, and the sync that it belongs to. */
+export interface EventDelivery extends Delivery {
   run: number;
+}
+
+export interface DeliveryHistory extends EventDelivery {
   steps: DeliveryStep[];
 }
 

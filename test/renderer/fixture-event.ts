@@ -1,4 +1,4 @@
-import type { EventWhereabouts, RelayPresence, SignedEvent } from '../../preload/contract.ts';
+import type { EventDelivery, EventWhereabouts, RelayPresence, SignedEvent } from '../../preload/contract.ts';
 import { DAY, hex } from './fixture-parts.ts';
 
 /** An ID that a relay named and whose body did not come. */
@@ -54,4 +54,41 @@ export function whereabouts(id: string, event: SignedEvent, now: number): EventW
     return { id, event: null, firstSeenAt: null, account: event.pubkey, relays: relays.slice(2, 4) };
   }
   return null;
+}
+
+/** What was sent of the event that the fixture knows: refused once, and verified elsewhere. */
+export function deliveriesOf(event: SignedEvent, now: number): EventDelivery[] {
+  const common = {
+    event: event.id,
+    kind: event.kind,
+    createdAt: event.created_at,
+    preview: event.content,
+    duplicate: false,
+    attempts: 1,
+    sentAt: now - 3 * 3600,
+  };
+  return [
+    {
+      ...common,
+      id: 40_000_002,
+      run: 40,
+      relay: 'wss://archive.long-and-descriptive-relay-name.example/with/a/path?and=query',
+      state: 'rejected',
+      reason: 'invalid',
+      message: 'invalid: created_at too early, see our policy',
+      lasting: true,
+      verifiedAt: null,
+    },
+    {
+      ...common,
+      id: 40_000_001,
+      run: 40,
+      relay: 'wss://relay-b.example',
+      state: 'verified',
+      reason: null,
+      message: null,
+      lasting: false,
+      verifiedAt: now - 3 * 3600 + 2,
+    },
+  ];
 }

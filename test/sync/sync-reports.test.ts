@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from 'kysely';
+import { noteEncode } from 'nostr-tools/nip19';
 import { csvField } from '../../main/sync/report-export.ts';
 import type { SignedEvent } from '../../preload/contract.ts';
 import { refuseOlderThan, refusePublications } from '../relays/behaviours/publishing.ts';
@@ -194,6 +195,31 @@ describe('the results', () => {
     ['two\nlines', '"two\nlines"'],
     ['a "b", c', '"a ""b"", c"'],
   ])('writes %j as the field %j', (value, field) => expect(csvField(value)).toBe(field));
+});
+
+describe('what was sent of an event', () => {
+  it('is every delivery of it, newest first, each with its sync; of an event that no sync chose, nothing', async () => {
+    const events = notes(4);
+    const [first] = events as [SignedEvent];
+    const strict = await rig.startRelay({
+      events: events.slice(3),
+      behaviours: [refuseOlderThan((events[1] as SignedEvent).created_at)],
+    });
+    const open = await rig.startRelay({ events: events.slice(3) });
+    await rig.establish([strict, open], events);
+    const earlier = await rig.sync();
+    const later = await rig.sync({ includeRefused: true });
+
+    const sent = await rig.engine.methods['events.deliveries']({ id: noteEncode(first.id) });
+    expect(sent.map(({ run, relay, state }) => [run, relay, state])).toEqual([
+      [later.id, strict.url, 'rejected'],
+      [earlier.id, open.url, 'verified'],
+      [earlier.id, strict.url, 'rejected'],
+    ]);
+    expect(sent[0]).toMatchObject({ event: first.id, message: 'invalid: created_at too early', attempts: 1 });
+    expect(await rig.engine.methods['events.deliveries']({ id: events[3]?.id ?? '' })).toEqual([]);
+    expect(await rig.engine.methods['events.deliveries']({ id: 'ab'.repeat(32) })).toEqual([]);
+  });
 });
 
 describe('what reading back leaves in the archive', () => {

@@ -33,8 +33,18 @@ export function formatShare(count: number, total: number): string {
   return share > 99 ? 'over 99 %' : `${Math.round(share)} %`;
 }
 
-/** What the numbers of copies mean, in a sentence or two. */
+/**
+ * What numbers of copies are worth that were counted before the archive came to hold `archived` events: counting takes a
+ * while, and events keep arriving. Null when they are about the archive as it is.
+ */
+export function countedBefore(copies: CopiesSummary, archived: number): string | null {
+  if (copies.events === archived) return null;
+  return `Counted when ${countOf(copies.events, 'event')} were archived instead of ${formatCount(archived)}; being counted again.`;
+}
+
+/** What the numbers of copies mean, in a sentence or two; of no events nothing is said. */
 export function copiesSentence(copies: CopiesSummary): string {
+  if (copies.events === 0) return '';
   const gone = Math.max(0, copies.none - copies.undetermined);
   const sentences: string[] = [];
   if (gone > 0) {

@@ -5,7 +5,13 @@ import { eventIdOf } from '../../renderer/app/route.ts';
 import { attemptStatus, relationPhrase, relationSentences } from '../../renderer/coverage/attempt-words.ts';
 import { queryCounts, queryFound, queryPurpose, queryScope } from '../../renderer/coverage/query-words.ts';
 import { notFetchedSentence, relationsOf, saturationOffers } from '../../renderer/coverage/rows.ts';
-import { copiesParts, copiesSentence, formatShare, whereaboutsSentence } from '../../renderer/text/copies.ts';
+import {
+  copiesParts,
+  copiesSentence,
+  countedBefore,
+  formatShare,
+  whereaboutsSentence,
+} from '../../renderer/text/copies.ts';
 import { copiesOnRelay } from '../../renderer/text/sentences.ts';
 
 const copies: CopiesSummary = {
@@ -31,6 +37,15 @@ describe('copies per event', () => {
     expect(copiesSentence(copies)).toContain('3 events are on none of the relays that were conclusively asked');
     expect(copiesSentence(copies)).toContain('For 5 events no source relay');
     expect(copiesSentence({ ...copies, none: 0, undetermined: 0 })).toBe('Every event is on a relay; 12 on one only.');
+  });
+
+  it('say when they were counted before the archive came to hold what it holds', () => {
+    expect(countedBefore(copies, 100)).toBeNull();
+    expect(countedBefore(copies, 2207)).toBe(
+      'Counted when 100 events were archived instead of 2,207; being counted again.',
+    );
+    const nothing = { ...copies, events: 0, none: 0, one: 0, two: 0, more: 0, undetermined: 0 };
+    expect(copiesSentence(nothing)).toBe('');
   });
 
   it('do not claim that an event is on one relay only while another relay is not known', () => {

@@ -236,7 +236,7 @@ describe('what reading back leaves in the archive', () => {
     expect(await rig.engine.methods['coverage.tree']({ account })).toEqual(tree);
     expect((await rig.engine.methods['accounts.list']({}))[0]).toEqual(before);
     const found = await rig.engine.methods['events.find']({ id: events[6]?.id ?? '' });
-    expect(found?.relays[0]).toMatchObject({ url: relay.url, state: 'present', query: { run } });
+    expect(found?.relays[0]).toMatchObject({ url: relay.url, state: 'present', query: { run, purpose: 'read-back' } });
     const fetched = (await rig.engine.methods['runs.list']({})).find(({ type }) => type === 'fetch');
     expect(fetched?.relays).toHaveLength(1);
     await rig.engine.close();

@@ -110,8 +110,8 @@ async function compose(
     turns,
     log,
     ...(options.queryTimeoutMs === undefined ? {} : { idleTimeoutMs: options.queryTimeoutMs }),
-    sayNothingToSend: (account, narrowing) =>
-      explainNothingToSend(candidates, reading, account, narrowing, nowSeconds(clock)),
+    sayNothingToSend: (account, request) =>
+      explainNothingToSend(candidates, reading, account, { ...request, now: nowSeconds(clock) }),
     onProgress: () => changes.tell('activity'),
     onChange: () => changes.tell('activity', 'sync', 'coverage', 'accounts', 'runs'),
   });

@@ -89,8 +89,7 @@ export async function explainNothingToSend(
   candidates: CandidateReader,
   reading: ReadableDatabase,
   account: Account,
-  narrowing: Narrowing,
-  now: number,
+  { narrowing, includeRefused, now }: { narrowing: Narrowing; includeRefused: boolean; now: number },
 ): Promise<Fault> {
   const treeOf = async ({ relays: urls, kinds, since, until }: Narrowing) => {
     const relays = await chooseWriteRelays(reading, account.id, urls);
@@ -105,7 +104,8 @@ export async function explainNothingToSend(
     return candidates.completeTree(subject);
   };
   const tree = await treeOf(narrowing);
-  return sayNothingToSend(tree, narrowing, isNarrowed(narrowing) ? await treeOf({}) : tree);
+  const whole = isNarrowed(narrowing) ? await treeOf({}) : tree;
+  return sayNothingToSend({ tree, narrowing, whole, includeRefused });
 }
 
 async function preview(

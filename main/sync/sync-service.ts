@@ -32,7 +32,7 @@ export interface SyncServiceOptions {
   random: Random;
   turns: AccountTurns;
   /** Says why a narrowing selects nothing. */
-  sayNothingToSend: (account: Account, narrowing: Narrowing) => Promise<Fault>;
+  sayNothingToSend: (account: Account, request: Pick<SyncRequest, 'narrowing' | 'includeRefused'>) => Promise<Fault>;
   /** Called, often, when something goes on. */
   onProgress: () => void;
   /** Called when runs or deliveries have changed. */
@@ -99,7 +99,7 @@ export class SyncService {
     return this.#inTurn(account, async () => {
       const selection = await this.#select(account, request);
       const copies = selection.shares.reduce((sum, { candidates }) => sum + candidates.length, 0);
-      if (copies === 0) throw await this.#options.sayNothingToSend(account, request.narrowing);
+      if (copies === 0) throw await this.#options.sayNothingToSend(account, request);
       const run = await beginSync(db, selection);
       this.#launch(
         { id: run, boundary: selection.boundary, startedAt: nowSeconds(clock) },

@@ -42,16 +42,34 @@ export interface Narrowing {
   until?: number;
 }
 
+/**
+ * How far a relay was compared with the archive for an account. `unanswered`: it was asked, and never answered. `unfinished`:
+ * it answered, and its history was not gone through to the end, so that nothing is missing there can be said of no event.
+ */
+export type Comparison = 'never-asked' | 'unanswered' | 'unfinished' | 'compared';
+
+/** Copies of one kind, and when the oldest observation among them was made. */
+export interface KindCopies {
+  kind: number;
+  count: number;
+  observedAt: number;
+}
+
 /** Confirmed-missing copies of eligible events on one write relay. */
 export interface CandidateRelay {
   url: string;
   /** Without those in `refused`. */
   count: number;
-  /** When the oldest of the observations that this rests on was made; null without candidates. */
+  /**
+   * When the oldest of the observations that this rests on was made; without candidates, when the relay's whole history was
+   * compared last. Null of a relay that never was compared.
+   */
   observedAt: number | null;
-  kinds: { kind: number; count: number; observedAt: number }[];
+  comparison: Comparison;
+  kinds: KindCopies[];
   /** Missing copies that this relay refused for a lasting reason: offered on demand only. */
   refused: number;
+  refusedKinds: KindCopies[];
   /**
    * Eligible events of which nothing conclusive is known on this relay: they are neither missing nor present. Null while they
    * are being counted, which may take a second or two.

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { DeliveryTotals, RunStatus, RunSummary, SyncPreview } from '../../preload/contract.ts';
+import type {
+  CandidateTree,
+  Comparison,
+  DeliveryTotals,
+  RunStatus,
+  RunSummary,
+  SyncPreview,
+} from '../../preload/contract.ts';
 import type { ServiceTable } from '../../main/ipc/service-table.ts';
 import { Fault } from '../../main/platform/fault.ts';
 import { commandLineRig, type Rig } from './command-line-rig.ts';
@@ -161,7 +168,7 @@ describe('sync', () => {
 
   it('says that nothing is missing, and that this is fine', async () => {
     const nothing = async (): Promise<never> => {
-      throw new Fault('nothing-to-do', 'Nothing that may be sent is confirmed missing.', { missing: 0 });
+      throw new Fault('nothing-to-do', 'Nothing that may be sent is confirmed missing.', { complete: true });
     };
     const rig = rigWithSync({}, { 'sync.start': nothing });
     expect(await rig.run('sync', NPUB)).toBe(0);
@@ -171,18 +178,77 @@ describe('sync', () => {
     expect(scripted.stdout.document).toMatchObject({ run: null, totals: { pending: 0, verified: 0 }, deliveries: [] });
   });
 
-  it('takes a narrowing that selects nothing, although something is missing, for a mistake', async () => {
+  it('is no success where something is missing or nobody knows', async () => {
     const rig = rigWithSync(
       {},
       {
         'sync.start': async () => {
-          throw new Fault('nothing-to-do', 'This narrowing selects nothing.', { missing: 4 });
+          throw new Fault('nothing-to-do', 'This narrowing selects nothing.', { complete: false });
         },
       },
     );
     expect(await rig.run('sync', NPUB, '--kind', '30023')).toBe(1);
     expect(rig.stderr.text).toBe('holdfast: This narrowing selects nothing.\n');
     expect(rig.stdout.text).toBe('');
+  });
+
+  it.each([
+    [['--relay', 'wss://nobody.example'], /no write relay|none of the relays/],
+    [['--since', '2024-05-02', '--until', '2024-05-01'], /ends before it begins/],
+    [[], /Another Holdfast/],
+  ])('says of %j what is wrong with it, although another process has the archive', async (narrowing, message) => {
+    const rig = commandLineRig({
+      methods: {
+        'candidates.tree': async ({ relays }) => {
+          if (relays !== undefined) throw new Fault('unknown-relay', 'It is none of the relays of this account.');
+          return { account: PUBKEY, total: 0, relays: [], excluded: [], computedAt: 1 };
+        },
+      },
+      createEngine: async ({ mode }, engine) => {
+        if (mode === 'reader') return engine;
+        throw new Fault('data-directory-in-use', 'Another Holdfast is using the data directory.');
+      },
+    });
+    expect(await rig.run('sync', NPUB, ...narrowing)).toBe(narrowing.length > 0 ? 2 : 1);
+    expect(rig.stderr.text).toMatch(message);
+    expect(rig.stdout.text).toBe('');
+  });
+
+  it('with --dry-run says of nothing to send whether that is a success, too', async () => {
+    const empty = { ...PREVIEW, total: 0, events: 0, relays: [] };
+    const tree = (comparison: Comparison): CandidateTree => ({
+      account: PUBKEY,
+      total: 0,
+      relays: [
+        {
+          url: 'wss://a.example',
+          count: 0,
+          observedAt: null,
+          comparison,
+          kinds: [],
+          refused: 0,
+          refusedKinds: [],
+          undetermined: 0,
+        },
+      ],
+      excluded: [],
+      computedAt: 1,
+    });
+    const answers: [Comparison, number][] = [
+      ['compared', 0],
+      ['never-asked', 1],
+    ];
+    for (const [comparison, code] of answers) {
+      for (const format of [[], ['--json']]) {
+        const rig = rigWithSync(
+          {},
+          { 'sync.preview': async () => empty, 'candidates.tree': async () => tree(comparison) },
+        );
+        expect(await rig.run('sync', NPUB, '--dry-run', ...format)).toBe(code);
+        if (format.length > 0) expect(rig.stdout.document).toEqual(empty);
+        expect(rig.stderr.text.includes('never asked')).toBe(code === 1);
+      }
+    }
   });
 
   it('with --dry-run only says what would be sent where, with warnings', async () => {

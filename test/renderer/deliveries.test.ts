@@ -199,7 +199,9 @@ describe('what needs attention about copies', () => {
     count,
     observedAt: count > 0 ? 1 : null,
     kinds: [],
+    comparison: 'compared',
     refused,
+    refusedKinds: refused > 0 ? [{ kind: 1, count: refused, observedAt: 1 }] : [],
     undetermined: 0,
   });
 

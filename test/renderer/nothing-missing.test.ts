@@ -6,7 +6,8 @@ import { sampleRange, sampleRelay } from './coverage-samples.ts';
 const [A, B] = ['wss://a.example', 'wss://b.example'];
 
 function relay(url: string, part: Partial<CandidateRelay> = {}): CandidateRelay {
-  return { url, count: 0, observedAt: null, kinds: [], refused: 0, undetermined: 0, ...part };
+  const nothing = { comparison: 'compared' as const, kinds: [], refused: 0, refusedKinds: [], undetermined: 0 };
+  return { url, count: 0, observedAt: null, ...nothing, ...part };
 }
 
 function tree(relays: CandidateRelay[], part: Partial<CandidateTree> = {}): CandidateTree {

@@ -24,7 +24,8 @@ const B = 'wss://b.example';
 function relay(url: string, counts: Record<number, number>, part: Partial<CandidateRelay> = {}): CandidateRelay {
   const kinds = Object.entries(counts).map(([kind, count]) => ({ kind: Number(kind), count, observedAt: 100 }));
   const count = kinds.reduce((sum, each) => sum + each.count, 0);
-  return { url, count, observedAt: count === 0 ? null : 100, kinds, refused: 0, undetermined: 0, ...part };
+  const known = { comparison: 'compared' as const, refused: 0, refusedKinds: [], undetermined: 0 };
+  return { url, count, observedAt: count === 0 ? null : 100, kinds, ...known, ...part };
 }
 
 const tree: CandidateTree = {

@@ -94,7 +94,7 @@ async function preview(call: Invocation, session: Session, args: SyncArguments):
     await call.out.document(result);
     if (nothing.details?.['complete'] === true) return EXIT.complete;
     await call.out.flush();
-    call.messages.note(nothing.message);
+    call.messages.remark(nothing.message);
     return EXIT.failed;
   }
   if (call.json) await call.out.document(result);

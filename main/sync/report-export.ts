@@ -66,12 +66,17 @@ async function* deliveryPages(db: ReadableDatabase, run: number): AsyncGenerator
 }
 
 /**
- * A field by RFC 4180. Spreadsheets take text that begins with one of these signs for a formula; an apostrophe before it
- * makes it text, since some of it comes from relays.
+ * What spreadsheets take for the beginning of a formula, also in full width, and behind what they do not show: spaces,
+ * controls and invisible signs.
+ */
+const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
+
+/**
+ * A field by RFC 4180. An apostrophe before what looks like a formula makes it text, since some of it comes from relays.
  */
 export function csvField(value: string | number | null): string {
   if (value === null) return '';
-  const text = typeof value === 'string' && /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : String(value);
+  const text = typeof value === 'string' && FORMULA.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

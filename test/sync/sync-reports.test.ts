@@ -192,6 +192,13 @@ describe('the results', () => {
     ['-1', "'-1"],
     ['@x', "'@x"],
     ['\t=1', "'\t=1"],
+    [' =1', "' =1"],
+    ['\0=1', "'\0=1"],
+    ['\ufeff=1', "'\ufeff=1"],
+    ['\u200b@x', "'\u200b@x"],
+    ['＝1', "'＝1"],
+    ['\u00a0＋1', "'\u00a0＋1"],
+    [' plain', ' plain'],
     ['two\nlines', '"two\nlines"'],
     ['a "b", c', '"a ""b"", c"'],
   ])('writes %j as the field %j', (value, field) => expect(csvField(value)).toBe(field));

@@ -6,6 +6,7 @@ import { tagsIndexedLater } from './0004-tags-indexed-later.ts';
 import { arrivedPages } from './0005-arrived-pages.ts';
 import { sync } from './0006-sync.ts';
 import { resumedRuns } from './0007-resumed-runs.ts';
+import { reverifiedRuns } from './0008-reverified-runs.ts';
 
 /** All migrations by name, in order, forwards only. A released one never changes. */
 export const migrationList: Record<string, Migration> = {
@@ -16,4 +17,5 @@ export const migrationList: Record<string, Migration> = {
   '0005-arrived-pages': arrivedPages,
   '0006-sync': sync,
   '0007-resumed-runs': resumedRuns,
+  '0008-reverified-runs': reverifiedRuns,
 };

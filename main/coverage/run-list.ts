@@ -6,6 +6,7 @@ import { CLOSED_BY } from './closed-range.ts';
 import { readDeliveryTotals, noDeliveries, unfinishedDeliveries } from './delivery-totals.ts';
 import { readPassingRefusals } from './passing-refusals.ts';
 import { isResumable } from './range-history.ts';
+import { readReverifications } from './reverified-copies.ts';
 import { readCheckpoint } from './walk-checkpoint.ts';
 
 export interface RunSelection {
@@ -35,6 +36,7 @@ export async function listRuns(db: ReadableDatabase, selection: RunSelection): P
     db,
     rows.filter((row) => row.type === 'sync').map((row) => row.id),
   );
+  const reverifications = await readReverifications(db, [...deliveries.keys()]);
   const passing = await readPassingRefusals(
     db,
     [...deliveries].filter(([, { rejected }]) => rejected > 0).map(([run]) => run),
@@ -65,6 +67,7 @@ export async function listRuns(db: ReadableDatabase, selection: RunSelection): P
       warnings: JSON.parse(row.warnings) as string[],
       relays: own.map(({ summary }) => summary),
       deliveries: totals,
+      reverification: reverifications.get(row.id) ?? null,
     };
   });
 }

@@ -112,6 +112,9 @@ interface RunsTable {
   cancel_requested_at: number | null;
   narrowing: Generated<string | null>;
   resumed: Generated<0 | 1>;
+  reverified_from_ms: Generated<number | null>;
+  reverified_until_ms: Generated<number | null>;
+  reverified_copies: Generated<number | null>;
 }
 
 interface RangesTable {

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import type { DeliveryReason, DeliveryState, Narrowing, SyncReport } from '../../preload/contract.ts';
 import { unfinishedDeliveries } from '../coverage/delivery-totals.ts';
 import { readPassingRefusals } from '../coverage/passing-refusals.ts';
+import { readReverifications } from '../coverage/reverified-copies.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import { Fault } from '../platform/fault.ts';
 import { readShares } from './delivery-rows.ts';
@@ -41,6 +42,7 @@ export async function readSyncReport(db: ReadableDatabase, runId: number): Promi
     relays: shares.map((share) => ({ url: share.url, totals: share.totals })),
     resumable: run.status !== 'active' && unfinishedDeliveries(totals) + passing > 0,
     refused: await countRefused(db, runId),
+    reverification: (await readReverifications(db, [runId])).get(runId) ?? null,
   };
 }
 

@@ -18,7 +18,7 @@ import { beginReverifying, reopenDeliveries, reopenRefused } from './delivery-st
 import type { EligibilityIndex } from './eligibility-index.ts';
 import { checkNarrowing } from './narrowing.ts';
 import { RelayDeliveries, type ShareEnd } from './relay-deliveries.ts';
-import { chooseVerified, groupByRelay } from './reverification.ts';
+import { beginReverification, chooseVerified, endReverification, groupByRelay } from './reverification.ts';
 import { RelaySyncProgress, RunSyncProgress } from './sync-progress.ts';
 import { syncStatus } from './sync-status.ts';
 import { chooseWriteRelays } from './write-relays.ts';
@@ -117,10 +117,9 @@ export class SyncService {
    * @throws Fault `unknown-run`, `nothing-to-do`, `already-active`.
    */
   async resume(runId: number): Promise<void> {
-    const { db, clock } = this.#options;
     const { run, account } = await this.#read(runId);
     await this.#inTurn(account, async () => {
-      await reopenDeliveries(db, runId, clock.nowMs());
+      await this.#reopenDeliveries(runId);
       const tasks = await this.#tasks(runId, (totals) => unfinishedDeliveries(totals) > 0);
       if (tasks.length === 0) {
         throw new Fault('nothing-to-do', `Run ${runId} has nothing left to resume.`, { run: runId });
@@ -136,7 +135,7 @@ export class SyncService {
    * @throws Fault `unknown-run`, `unknown-relay`, `nothing-to-do`, `already-active`.
    */
   async retryRefused(runId: number, relay?: string): Promise<void> {
-    const { db, clock } = this.#options;
+    const { db } = this.#options;
     const { run, account } = await this.#read(runId);
     const relayId = relay === undefined ? null : await this.#relayOfRun(runId, relay);
     await this.#inTurn(account, async () => {
@@ -150,7 +149,7 @@ export class SyncService {
           },
         );
       }
-      await reopenDeliveries(db, runId, clock.nowMs());
+      await this.#reopenDeliveries(runId);
       await this.#reopen(run, account, await this.#tasks(runId, (totals) => unfinishedDeliveries(totals) > 0));
     });
   }
@@ -162,7 +161,7 @@ export class SyncService {
    * @throws Fault `unknown-run`, `nothing-to-do`, `already-active`.
    */
   async reverify(runId: number, sample?: number): Promise<void> {
-    const { db, random } = this.#options;
+    const { db, random, clock } = this.#options;
     const { run, account } = await this.#read(runId);
     await this.#inTurn(account, async () => {
       const chosen = await chooseVerified(db, runId, sample ?? null, random);
@@ -170,6 +169,7 @@ export class SyncService {
         throw new Fault('nothing-to-do', `Run ${runId} has no verified copies to look at again.`, { run: runId });
       }
       const byRelay = groupByRelay(chosen);
+      await beginReverification(db, runId, { copies: chosen.length, atMs: clock.nowMs() });
       for (const ids of byRelay.values()) await beginReverifying(db, ids);
       const tasks = await this.#tasks(runId, (_, relayId) => byRelay.has(relayId));
       await this.#reopen(
@@ -263,6 +263,13 @@ export class SyncService {
       .map(({ relayId, key, url }) => ({ relayId, key, url, reverify: null }));
   }
 
+  /** What a crash broke off is over: what follows is told apart from it. */
+  async #reopenDeliveries(runId: number): Promise<void> {
+    const { db, clock } = this.#options;
+    await endReverification(db, runId, clock.nowMs());
+    await reopenDeliveries(db, runId, clock.nowMs());
+  }
+
   async #reopen(run: RunSnapshot, account: Account, tasks: readonly Task[]): Promise<void> {
     await reopenRun(this.#options.db, run.id);
     this.#launch({ ...run, startedAt: nowSeconds(this.#options.clock) }, account, tasks);
@@ -314,6 +321,7 @@ export class SyncService {
       .where('run_id', '=', active.id)
       .where('status', '=', 'active')
       .execute();
+    await endReverification(db, active.id, clock.nowMs());
     const totals = (await readDeliveryTotals(db, [active.id])).get(active.id) ?? noDeliveries();
     await finishRun(db, active.id, syncStatus(totals, active.cancel.signal.aborted), nowSeconds(clock));
   }

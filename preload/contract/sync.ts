@@ -1,6 +1,6 @@
 /** Candidates, deliveries, and how far a copy is known to have arrived. */
 
-import type { DeliveryState, DeliveryTotals } from './deliveries.ts';
+import type { DeliveryState, DeliveryTotals, Reverification } from './deliveries.ts';
 import type { RunStatus } from './runs.ts';
 
 /** Why an archived event is not sent, although a relay lacks it (design §6). */
@@ -202,6 +202,8 @@ export interface SyncReport {
   resumable: boolean;
   /** Refused for a lasting reason: sent again on demand only. */
   refused: number;
+  /** Null when its verified copies were never looked for again. */
+  reverification: Reverification | null;
 }
 
 export interface DeliveryPage {

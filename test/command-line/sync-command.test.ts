@@ -69,6 +69,7 @@ function rigWithSync(run: Partial<RunSummary>, methods: Partial<ServiceTable> = 
         startedAt: 1,
         finishedAt: 2,
         resumed: ended.resumed,
+        reverification: { begunAt: 5, endedAt: 9, copies: 5, returned: 3, missing: 1 },
         narrowing: {},
         totals: TOTALS,
         reasons: [{ state: 'rejected', reason: 'invalid', count: 2 }],
@@ -158,6 +159,15 @@ describe('sync', () => {
     expect(rig.stdout.text).toContain('2 rejected (invalid), for example: invalid: �[31mcreated_at too early');
     expect(rig.stdout.text).toContain('--retry-refused');
     expect(rig.stderr.text).toContain('1 run can be resumed with: holdfast resume');
+  });
+
+  it('says for a person what came of looking again for what was verified, and names the account as elsewhere', async () => {
+    const rig = rigWithSync({ status: 'partial' });
+    await rig.run('sync', NPUB);
+    expect(rig.stdout.text).toContain(
+      '1970-01-01 00:00:09 UTC: 5 copies read back again, 3 returned, 1 not returned any more, 1 not looked for to the end',
+    );
+    expect(rig.stdout.text).toContain(`holdfast sync ${NPUB} --retry-refused`);
   });
 
   it('that was resumed is not said to have taken the pause, too', async () => {

@@ -1,4 +1,4 @@
-import type { Narrowing, RunProgress } from '../../preload/contract.ts';
+import type { DeliveryTotals, Narrowing, RunProgress } from '../../preload/contract.ts';
 import { readAccount, readAccountById, type Account } from '../accounts/account-store.ts';
 import type { EventVerifier } from '../archive/event-verifier.ts';
 import type { AccountTurns } from '../coverage/account-turns.ts';
@@ -55,6 +55,8 @@ interface Task {
   key: string;
   url: string;
   reverify: readonly number[] | null;
+  /** How its deliveries stand now. */
+  totals: DeliveryTotals;
 }
 
 interface ActiveRun {
@@ -260,7 +262,7 @@ export class SyncService {
     const shares = await readShares(this.#options.db, runId);
     return shares
       .filter(({ totals, relayId }) => isConcerned(totals, relayId))
-      .map(({ relayId, key, url }) => ({ relayId, key, url, reverify: null }));
+      .map(({ relayId, key, url, totals }) => ({ relayId, key, url, totals, reverify: null }));
   }
 
   /** What a crash broke off is over: what follows is told apart from it. */
@@ -279,7 +281,11 @@ export class SyncService {
     const { clock, onProgress, onChange, relays, turns } = this.#options;
     // A person asked: a relay that is backing off gets its chance now.
     for (const { url } of tasks) relays.connection(url).retryNow();
-    const shares = tasks.map((task) => ({ task, progress: new RelaySyncProgress(task.url, clock, onProgress) }));
+    const shares = tasks.map((task) => {
+      const progress = new RelaySyncProgress(task.url, clock, onProgress);
+      progress.setTotals(task.totals);
+      return { task, progress };
+    });
     const active: ActiveRun = {
       id: run.id,
       account,

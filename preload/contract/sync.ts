@@ -105,9 +105,20 @@ export interface Candidate {
   refused: boolean;
 }
 
-/** Something that is known about a relay and makes it likely that it refuses some of what would be sent. */
+/** Something that is known about a relay and makes it likely that it refuses or loses some of what would be sent. */
 export interface SyncWarning {
-  type: 'too-old' | 'too-large' | 'authentication' | 'payment' | 'restricted' | 'refused-before' | 'unreachable';
+  type:
+    | 'too-old'
+    | 'too-large'
+    | 'authentication'
+    | 'payment'
+    | 'restricted'
+    | 'refused-before'
+    | 'unreachable'
+    /** In an earlier sync it accepted events and did not return them. */
+    | 'not-returned'
+    /** In an earlier sync it said of no event whether it took it. */
+    | 'no-answer';
   /** How many of the copies it concerns; null when that cannot be told. */
   copies: number | null;
   /** One plain sentence that says where this is known from. */

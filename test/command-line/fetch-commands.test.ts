@@ -79,7 +79,7 @@ describe('fetch', () => {
     expect(rig.asked).toEqual([
       { account: PUBKEY, recheck: true, relays: ['wss://a.example'], limit: 50, strategy: 'paging' },
     ]);
-    const { id, deliveries: _, ...rest } = sampleRun();
+    const { id, deliveries: _, reverification: __, ...rest } = sampleRun();
     expect(rig.stdout.document).toEqual({ run: id, ...rest });
     expect(rig.closed).toBe(1);
   });

@@ -176,6 +176,9 @@ describe('verifying again', () => {
     expect(await rig.report(run)).toMatchObject({ reverification: null });
     const begunAt = Math.floor(rig.clock.nowMs() / 1000);
     await rig.engine.methods['sync.reverify']({ run });
+    // What goes on with a run begins with how it stands, and not with nothing.
+    const { runs: going } = await rig.engine.topics.activity.snapshot({});
+    expect(going).toMatchObject([{ deliveries: { verified: 6 } }]);
     expect(await rig.report(run)).toMatchObject({ reverification: { begunAt, endedAt: null, copies: 6, missing: 0 } });
     const summary = await rig.ended(run);
 

@@ -3,11 +3,11 @@ import { sql } from 'kysely';
 import { noteEncode } from 'nostr-tools/nip19';
 import { csvField } from '../../main/sync/report-export.ts';
 import type { SignedEvent } from '../../preload/contract.ts';
-import { refuseOlderThan, refusePublications } from '../relays/behaviours/publishing.ts';
+import { acceptWithoutStoring, neverOk, refuseOlderThan, refusePublications } from '../relays/behaviours/publishing.ts';
 import { alice, buildEvent } from '../relays/event-builder.ts';
 import { openDatabase } from '../../main/database/database-file.ts';
 import { rebuildPresence } from '../../main/coverage/presence-rebuild.ts';
-import { idsOf, notes, START, SyncRig } from './delivery-rig.ts';
+import { eventsSent, idsOf, notes, START, SyncRig } from './delivery-rig.ts';
 
 let rig: SyncRig;
 beforeEach(async () => {
@@ -110,6 +110,37 @@ describe('the preview', () => {
     expect(oldest.created_at).toBeLessThan(third.created_at);
   });
 
+  it('warns of a relay that took events and did not return them, until it does better', async () => {
+    const relay = await rig.startRelay();
+    await rig.establish([relay], notes(6));
+    relay.behave(acceptWithoutStoring());
+    await rig.sync();
+    const warnings = async () => (await rig.engine.methods['sync.preview']({ account })).relays[0]?.warnings ?? [];
+    expect(await warnings()).toEqual([
+      {
+        type: 'not-returned',
+        copies: 6,
+        message: 'In the last sync it said that it took 6 events, and returned none of them when asked.',
+      },
+    ]);
+    relay.behave();
+    const [first] = notes(6) as [SignedEvent];
+    await rig.sync({ until: first.created_at });
+    expect(await warnings()).toEqual([]);
+  });
+
+  it('warns of a relay that says of nothing whether it took it', async () => {
+    const relay = await rig.startRelay();
+    await rig.establish([relay], notes(3));
+    relay.behave(neverOk());
+    const run = await rig.begin({ until: notes(3)[1]?.created_at ?? 0 });
+    await rig.passUntil(() => eventsSent(relay).length === 2);
+    await rig.clock.pass(21_000);
+    await rig.ended(run);
+    const [share] = (await rig.engine.methods['sync.preview']({ account })).relays;
+    expect(share?.warnings).toMatchObject([{ type: 'no-answer', copies: share?.count }]);
+  });
+
   it('warns of a relay that could not be reached the last time', async () => {
     const relay = await rig.startRelay();
     await rig.establish([relay], notes(2));
@@ -156,17 +187,25 @@ describe('the results', () => {
     relay.behave(refusePublications('=1+1, "really"'));
     const { id: run } = await rig.sync();
     const { text } = await rig.engine.methods['sync.export']({ run, format: 'json' });
+    const { startedAt, finishedAt } = await rig.report(run);
     expect(JSON.parse(text)).toEqual({
       run,
+      account,
+      status: 'partial',
+      startedAt,
+      finishedAt,
       totals: { pending: 0, sent: 0, accepted: 0, rejected: 1, verified: 0, unverified: 0, withdrawn: 0 },
       deliveries: [
         {
           event: event.id,
           kind: 1,
+          createdAt: event.created_at,
           relay: relay.url,
           state: 'rejected',
           reason: 'other',
+          message: '=1+1, "really"',
           attempts: 1,
+          sentAt: expect.any(Number),
           verifiedAt: null,
         },
       ],

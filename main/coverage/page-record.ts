@@ -15,6 +15,7 @@ export function pageRecord(
     request,
     sentAtMs: outcome.sentAtMs,
     completedAtMs: outcome.completedAtMs,
+    setBackMs: outcome.setBackMs,
     ending: outcome.ending,
     message: outcome.message,
     received: outcome.received,

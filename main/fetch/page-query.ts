@@ -61,12 +61,13 @@ export function replayPage(verifier: EventVerifier, page: ArrivedPage): PageQuer
   const { sentAtMs, completedAtMs, ending, received } = page;
   const result = Promise.resolve<QueryResult>({
     sent: true,
-    // Nothing is kept of an answer that has any fault.
+    // Nothing is kept of an answer that has any fault, and it is kept with the times that it is recorded with.
     outcome: {
       ending,
       message: null,
       sentAtMs,
       completedAtMs,
+      setBackMs: 0,
       received,
       malformed: 0,
       unreadable: 0,

@@ -6,6 +6,8 @@ export interface Observation {
   relay: number;
   walk: number;
   atMs: number;
+  /** Its place among all queries in the order in which they ended, where the times alone do not tell it. */
+  turn: number | null;
   /** IDs that it returned, named, or showed to be on both sides. */
   seen: readonly string[];
   /** The seconds that the walk was done with by it, both inclusive; null from is Beginning. */
@@ -27,6 +29,7 @@ interface Inventory {
 export interface Knowledge {
   present: boolean;
   atMs: number;
+  turn: number | null;
   query: number;
 }
 
@@ -116,7 +119,7 @@ export class PresenceModel {
   #positives(relay: number, id: string): Knowledge[] {
     return this.#observations
       .filter((observation) => observation.relay === relay && observation.seen.includes(id))
-      .map(({ atMs, query }) => ({ present: true, atMs, query }));
+      .map(({ atMs, turn, query }) => ({ present: true, atMs, turn, query }));
   }
 
   #negatives(relay: number, id: string): Knowledge[] {
@@ -130,7 +133,8 @@ export class PresenceModel {
       if (observations.some(({ seen }) => seen.includes(id))) continue;
       const covering = observations.find(({ covered }) => covered !== null && isWithin(event, covered));
       if (covering === undefined) throw new Error(`walk ${walk} is complete and leaves ${event.created_at} out`);
-      negatives.push({ present: false, atMs: covering.atMs, query: covering.query });
+      const { atMs, turn, query } = covering;
+      negatives.push({ present: false, atMs, turn, query });
     }
     return negatives;
   }
@@ -145,8 +149,9 @@ function isWithin(event: SignedEvent, scope: Scope): boolean {
   return event.created_at <= scope.until && (scope.from === null || event.created_at >= scope.from);
 }
 
-/** By completion time; at the same millisecond a positive says more than a negative, then the later query. */
+/** By the order in which the queries ended, else by completion time; at the same millisecond a positive says more than a negative, then the later query. */
 function isLater(a: Knowledge, b: Knowledge): boolean {
+  if (a.turn !== null && b.turn !== null && a.turn !== b.turn) return a.turn > b.turn;
   if (a.atMs !== b.atMs) return a.atMs > b.atMs;
   if (a.present !== b.present) return a.present;
   return a.query > b.query;

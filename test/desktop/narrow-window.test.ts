@@ -93,7 +93,7 @@ it('keeps the pages of Sync and of an event within it, too', { timeout: 120_000 
     expect(await misplaced(page)).toEqual([]);
 
     await send.click();
-    await page.getByRole('heading', { level: 1, name: /Partial/ }).waitFor({ timeout: 40_000 });
+    await page.getByRole('heading', { level: 1, name: /Some refused/ }).waitFor({ timeout: 40_000 });
     const rows = page.getByRole('grid', { name: 'Deliveries' }).getByRole('row');
     await rows.getByText('Verified').first().waitFor();
     await screenshot('narrow-sync-run');
@@ -113,7 +113,7 @@ it('keeps the pages of Sync and of an event within it, too', { timeout: 120_000 
     expect(await misplaced(page)).toEqual([]);
 
     await page.getByRole('link', { name: /^Sync \d+$/ }).click();
-    await page.getByRole('heading', { level: 1, name: /^Sync \d+ Partial/ }).waitFor();
+    await page.getByRole('heading', { level: 1, name: /^Sync \d+ Some refused/ }).waitFor();
     await page
       .getByRole('link', { name: /^npub1/ })
       .last()

@@ -168,7 +168,7 @@ describe('syncing to relays that differ', () => {
       const release = strict.use(holdAnswers(gate));
       await page.getByRole('button', { name: `Send ${notes * 2} copies to 2 relays` }).click();
       await page.getByRole('heading', { level: 1, name: /Syncing/ }).waitFor();
-      await page.getByText(/receiving · \d+ verified of/).waitFor();
+      await page.getByText(/^syncing with \d relays? · \d+ verified of/).waitFor();
       await state(page, 'Rejected')
         .filter({ hasText: String(early) })
         .waitFor();
@@ -178,7 +178,7 @@ describe('syncing to relays that differ', () => {
       release();
       await page.getByRole('heading', { level: 1, name: /Cancelled/ }).waitFor();
       await page.getByRole('button', { name: 'Resume' }).click();
-      await page.getByRole('heading', { level: 1, name: /Partial/ }).waitFor({ timeout: 40_000 });
+      await page.getByRole('heading', { level: 1, name: /Some unverified/ }).waitFor({ timeout: 40_000 });
       expect(numberIn(await state(page, 'Verified').innerText())).toBe(notes - early);
       expect(numberIn(await state(page, 'Unverified').innerText())).toBe(notes);
       expect(numberIn(await state(page, 'Rejected').innerText())).toBe(early);
@@ -259,8 +259,21 @@ describe('after a sync', () => {
       await syncTab(page).click();
       await page.getByRole('button', { name: 'Review 30 copies…' }).click();
       await page.getByRole('button', { name: 'Send 30 copies to 1 relay' }).click();
-      await heading('Partial').waitFor();
+      await heading('Some refused').waitFor();
       expect(numberIn(await state(page, 'Rejected').innerText())).toBe(early);
+      // What was refused is offered on demand, in the same tree as what is missing.
+      await page
+        .getByRole('link', { name: /^npub1/ })
+        .last()
+        .click();
+      await page.getByText('Nothing is missing but what was refused').waitFor();
+      await page.getByRole('checkbox', { name: /Include/ }).check();
+      await page.getByText(`All ${early} missing copies, for 1 relay, ${early} of them refused before`).waitFor();
+      expect(await missingIn(rowOf(page, `relay ${strict.url}`))).toBe(early);
+      await screenshot('sync-refused-only');
+      await page.getByRole('checkbox', { name: /Include/ }).uncheck();
+      await page.getByRole('link', { name: 'Results' }).first().click();
+      await heading('Some refused').waitFor();
       // Time alone does not change it, so nothing but the demand does.
       expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
       expect(sent()).toBe(30);
@@ -268,7 +281,7 @@ describe('after a sync', () => {
       const retry = page.getByRole('button', { name: `Send ${early} refused again` });
       await retry.click();
       await expect.poll(sent).toBe(30 + early);
-      await heading('Partial').waitFor();
+      await heading('Some refused').waitFor();
       expect(numberIn(await state(page, 'Rejected').innerText())).toBe(early);
 
       strict.behave();
@@ -289,7 +302,8 @@ describe('after a sync', () => {
       await page.getByText('A sample is a whole number from 1 to 30.').waitFor();
       await page.getByRole('radio', { name: /^All 30/ }).check();
       await page.getByRole('button', { name: 'Re-verify 30 copies' }).click();
-      await heading('Partial').waitFor({ timeout: 40_000 });
+      await heading('Some unverified').waitFor({ timeout: 40_000 });
+      await page.getByText('30 copies read back again: 29 returned, 1 not returned any more').waitFor();
       expect(numberIn(await state(page, 'Verified').innerText())).toBe(29);
       expect(numberIn(await state(page, 'Unverified').innerText())).toBe(1);
       expect(strict.requests().length).toBeGreaterThan(asked);

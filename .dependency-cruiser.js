@@ -1,3 +1,6 @@
+/** What the product does; a folder each. What two of them need belongs into a layer below. */
+const SERVICES = '^main/(fetch|sync|repositories|legacy|local-relay)/';
+
 /**
  * The layers of the application, from the top. A module may import from its own layer and from those below it, never
  * from one above: every rule that follows is made from this list.
@@ -7,7 +10,7 @@ const layers = [
   { name: 'host services', path: '^main/(command-line|browser-host|demo)/' },
   { name: 'contract border', path: '^main/ipc/(?!service-table\\.ts$)' },
   { name: 'engine', path: '^main/engine([^/]*\\.ts$|/)' },
-  { name: 'product services', path: '^main/(fetch|sync|repositories|legacy|local-relay)/' },
+  { name: 'product services', path: SERVICES },
   { name: 'knowledge', path: '^main/(coverage|accounts|settings)/' },
   { name: 'events and relays', path: '^main/(archive|relays|negentropy)/' },
   { name: 'database', path: '^main/database/' },
@@ -34,6 +37,13 @@ const known = layers.map(({ path }) => path);
 export default {
   forbidden: [
     ...downwards,
+    {
+      name: 'services-do-not-import-each-other',
+      comment: 'The engine brings services together; what two of them share belongs into a layer below.',
+      severity: 'error',
+      from: { path: SERVICES },
+      to: { path: SERVICES, pathNot: '^main/$1/' },
+    },
     {
       name: 'no-cycles',
       severity: 'error',

@@ -7,6 +7,7 @@ import { TagIndex } from './archive/tag-index.ts';
 import { listRuns, readRunSummary } from './coverage/run-list.ts';
 import { SummaryReader } from './coverage/summary-reader.ts';
 import { AccountTurns } from './coverage/account-turns.ts';
+import { latestCompletion } from './coverage/recorded-times.ts';
 import { settleInterrupted } from './coverage/run-history.ts';
 import { openDatabase, openDatabaseForReading, type OpenDatabase } from './database/database-file.ts';
 import type { Engine, EngineOptions } from './engine-api.ts';
@@ -25,6 +26,7 @@ import { FetchService } from './fetch/fetch-service.ts';
 import { Reconciler } from './fetch/reconciler.ts';
 import { CarryOver } from './legacy/carry-over.ts';
 import { nowSeconds, systemClock } from './platform/clock.ts';
+import { MomentOrder } from './platform/moment-order.ts';
 import { RelayDirectory } from './relays/relay-directory.ts';
 import { readSettings } from './settings/settings-store.ts';
 import { CandidateReader } from './sync/candidate-reader.ts';
@@ -69,6 +71,7 @@ async function compose(
   const verifier = new ThreadedEventVerifier(options.verifierThreads ?? defaultThreads());
   const relays = new RelayDirectory({
     clock,
+    moments: new MomentOrder(clock, options.mode === 'owner' ? await latestCompletion(db) : 0),
     log,
     userAgent: `Holdfast/${options.version}`,
     requestBudget: (await readSettings(db)).requestBudget,
@@ -112,8 +115,8 @@ async function compose(
     turns,
     log,
     ...(options.queryTimeoutMs === undefined ? {} : { idleTimeoutMs: options.queryTimeoutMs }),
-    sayNothingToSend: (account, narrowing) =>
-      explainNothingToSend(candidates, reading, account, narrowing, nowSeconds(clock)),
+    sayNothingToSend: (account, request) =>
+      explainNothingToSend(candidates, reading, account, { ...request, now: nowSeconds(clock) }),
     onProgress: () => changes.tell('activity'),
     onChange: () => changes.tell('activity', 'sync', 'coverage', 'accounts', 'runs'),
   });

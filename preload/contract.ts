@@ -29,6 +29,7 @@ import type {
   DeliveryHistory,
   DeliveryPage,
   DeliveryReason,
+  EventDelivery,
   Narrowing,
   SyncPreview,
   SyncReport,
@@ -77,6 +78,8 @@ export interface Methods {
   'coverage.queries': { args: { attempt: number; offset?: number; limit?: number }; result: CoverageQuery[] };
   /** By 64 hex characters, note or nevent; null when nothing at all is known about the ID. */
   'events.find': { args: { id: string }; result: EventWhereabouts | null };
+  /** What was sent of one event, by the ID in any form: the deliveries of every sync that chose it, newest first. */
+  'events.deliveries': { args: { id: string }; result: EventDelivery[] };
   'coverage.copies': { args: { account: string }; result: CopiesSummary };
   'coverage.timeline': { args: { account: string }; result: CoverageTimeline };
   'candidates.tree': { args: { account: string } & Narrowing; result: CandidateTree };

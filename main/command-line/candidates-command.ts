@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import type { CandidateTree, Narrowing } from '../../preload/contract.ts';
 import { isNarrowed } from '../sync/narrowing.ts';
+import { isKnownComplete } from '../sync/nothing-to-send.ts';
 import { findAccount, parseKey, unknownAccount } from './account-lookup.ts';
 import { candidatesDocument } from './candidates-document.ts';
 import { candidateLines, nextStep } from './candidates-report.ts';
 import { EXIT } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
-import { addNarrowing, narrowingOf, type NarrowingOptions } from './narrowing-options.ts';
+import { addNarrowing, narrowingOf, NOTHING_SELECTED, type NarrowingOptions } from './narrowing-options.ts';
 import { withSession } from './session.ts';
 import type { Invocation, RunCommand, Session } from './session.ts';
 
@@ -22,7 +23,8 @@ export function addCandidatesCommand(program: Command, run: RunCommand): void {
       'after',
       '\nOne event that two relays lack is two copies. Nothing is asked of any relay, and nothing is sent: the numbers rest on\n' +
         'what fetching established, as of the time that is shown. Bounds are inclusive; a date without a time means the\n' +
-        'whole day in UTC. With --json the IDs of all these events are in the document.',
+        'whole day in UTC. With --json the IDs of all these events are in the document.\n\n' +
+        `Exit code: 0, 1 failed, 2 wrong usage. ${NOTHING_SELECTED}`,
     )
     .action((key: string, options: NarrowingOptions) => run((call) => candidates(call, parseKey(key), options)));
 }
@@ -35,16 +37,18 @@ async function candidates(call: Invocation, pubkey: string, options: NarrowingOp
   return withSession(call, 'read', whenEmpty, async (session) => {
     const account = await findAccount(session, pubkey);
     const tree = await session.call('candidates.tree', { account: pubkey, ...narrowing });
+    const whole = await wholeTree(session, tree, narrowing);
     const pieces = call.json
       ? candidatesDocument(session, tree, narrowing)
-      : candidateLines(tree, { narrowing, whole: await wholeTree(session, tree, narrowing) }, account);
+      : candidateLines(tree, { narrowing, whole }, account);
     for await (const piece of pieces) if (!(await call.out.write(piece))) break;
-    if (call.json) return EXIT.complete;
+    const code = tree.total > 0 || isKnownComplete(whole) ? EXIT.complete : EXIT.failed;
+    if (call.json) return code;
     // First what there is, then what can be done about it.
     await call.out.flush();
     const next = nextStep(tree, narrowing, account);
     if (next !== null) call.messages.note(next);
-    return EXIT.complete;
+    return code;
   });
 }
 

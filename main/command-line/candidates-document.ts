@@ -6,7 +6,7 @@ const CANDIDATES_AT_A_TIME = 1000;
 
 /**
  * The candidates document of the command line, piece by piece: there may be hundreds of thousands of IDs. Times are Unix
- * seconds; `observedAt` is null where nothing is missing.
+ * seconds; `observedAt` is null of a relay that was never compared, of which a count of zero says nothing.
  */
 export async function* candidatesDocument(
   session: Session,
@@ -31,10 +31,12 @@ function relayPieces(
   relay: CandidateRelay,
   narrowing: Narrowing,
 ): AsyncIterable<string> {
-  const { url, count, observedAt, refused } = relay;
+  const { url, count, observedAt, comparison, refused } = relay;
   const kinds = Object.fromEntries(relay.kinds.map((entry) => [entry.kind, entry.count]));
   const ids = count === 0 ? [] : candidateIds(session, account, url, narrowing);
-  return objectPieces({ url, count, observedAt, refused, kinds }, 'events', ids, (id) => [JSON.stringify(id)]);
+  return objectPieces({ url, count, observedAt, comparison, refused, kinds }, 'events', ids, (id) => [
+    JSON.stringify(id),
+  ]);
 }
 
 /** Newest first, without those that the relay refused before. */

@@ -15,7 +15,8 @@ const QUERIES_AT_A_TIME = 500;
  * The coverage document of the command line, piece by piece: an archive may hold far more queries than should be in
  * memory at once. Times are Unix seconds; `since: null` is Beginning. `copies` counts the archived events: of the account by
  * the number of source relays that hold them, `undetermined` being those of `none` that no relay was conclusively asked about;
- * of a relay by what is known there, null for one that is no source any more.
+ * of a relay by what is known there, null for one that is no source any more. `past` are those among them that no relay is
+ * meant to keep: replaced by a newer version, or deleted.
  */
 export async function* coverageDocument(
   session: Session,
@@ -23,12 +24,12 @@ export async function* coverageDocument(
   copies: CopiesSummary,
 ): AsyncGenerator<string> {
   const { events, oldest, newest } = tree.archive;
-  const { none, one, two, more, undetermined } = copies;
+  const { none, one, two, more, undetermined, past } = copies;
   yield* objectPieces(
     {
       account: tree.account,
       archive: { events, oldest, newest },
-      copies: { none, one, two, more, undetermined },
+      copies: { none, one, two, more, undetermined, past },
     },
     'relays',
     tree.relays,
@@ -41,7 +42,9 @@ function relayPieces(session: Session, relay: CoverageRelay, copies: CopiesSumma
   const { url, role, historyComplete, forwardBoundary } = relay;
   const held = copies.relays.find((each) => each.url === url);
   const counts =
-    held === undefined ? null : { present: held.present, absent: held.absent, undetermined: held.undetermined };
+    held === undefined
+      ? null
+      : { present: held.present, absent: held.absent, undetermined: held.undetermined, past: held.past };
   return objectPieces(
     { url, role, historyComplete, forwardBoundary, copies: counts },
     'ranges',

@@ -60,9 +60,9 @@ function legacySentence({ status, oldest, newest, events }: LegacyCoverageLine):
 }
 
 /** How many source relays hold the archived events, as far as is known. */
-function copiesOfAccount({ none, one, two, more, undetermined }: CopiesSummary): string {
+function copiesOfAccount({ none, one, two, more, undetermined, past }: CopiesSummary): string {
   const parts = [
-    `${formatCount(none - undetermined)} on no relay`,
+    `${formatCount(none - undetermined)} on no relay${past === 0 ? '' : ` (${formatCount(past)} replaced or deleted)`}`,
     `${formatCount(one)} on one`,
     `${formatCount(two)} on two`,
     `${formatCount(more)} on three or more`,
@@ -71,8 +71,9 @@ function copiesOfAccount({ none, one, two, more, undetermined }: CopiesSummary):
   return parts.join(', ');
 }
 
-function copiesOnRelay({ present, absent, undetermined }: CopiesSummary['relays'][number]): string {
-  return `${formatCount(present)} present, ${formatCount(absent)} absent, ${formatCount(undetermined)} undetermined`;
+function copiesOnRelay({ present, absent, undetermined, past }: CopiesSummary['relays'][number]): string {
+  const gone = past.absent === 0 ? '' : ` (${formatCount(past.absent)} replaced or deleted)`;
+  return `${formatCount(present)} present, ${formatCount(absent)} absent${gone}, ${formatCount(undetermined)} undetermined`;
 }
 
 function rangeTable(ranges: readonly CoverageRange[]): string[] {

@@ -33,10 +33,14 @@ export function exitCodeOfFault(code: ErrorCode): ExitCode {
 }
 
 /**
- * The exit code of runs that have ended: 0 when all are complete, 1 when one failed and nothing can go on, 3 as soon as
- * one stopped early and can be resumed.
+ * The exit code of runs that have ended: 0 when all are complete, 3 as soon as one stopped early and can be resumed, else 1:
+ * one failed, or is a sync that is over and did not bring everything, because a relay refused something for good.
  */
 export function exitCodeOfRuns(runs: readonly RunSummary[]): ExitCode {
   if (runs.every((run) => run.status === 'complete')) return EXIT.complete;
-  return runs.some((run) => run.status !== 'complete' && run.status !== 'failed') ? EXIT.partial : EXIT.failed;
+  return runs.some(stoppedEarly) ? EXIT.partial : EXIT.failed;
+}
+
+function stoppedEarly({ type, status, resumable }: RunSummary): boolean {
+  return status !== 'complete' && status !== 'failed' && (type !== 'sync' || resumable);
 }

@@ -1,7 +1,7 @@
 import type { RunSummary } from '../../preload/contract.ts';
 import { accountNames } from './account-lookup.ts';
 import { formatQuantity } from './plain-text.ts';
-import { showProgress } from './run-progress.ts';
+import { showEnd, showProgress } from './run-progress.ts';
 import { runDocument, runReportLines } from './run-report.ts';
 import type { Invocation, Session } from './session.ts';
 import { syncDocument, syncReportLines } from './sync-report.ts';
@@ -19,12 +19,15 @@ export async function followRuns(call: Invocation, session: Session, runs: reado
   signal.addEventListener('abort', cancel, { once: true });
   if (signal.aborted) cancel();
   const endProgress = showProgress(call, session, runs);
+  let ended: RunSummary[];
   try {
-    return await Promise.all(runs.map((run) => engine.runEnded(run)));
+    ended = await Promise.all(runs.map((run) => engine.runEnded(run)));
   } finally {
     endProgress();
     signal.removeEventListener('abort', cancel);
   }
+  showEnd(call, ended);
+  return ended;
 }
 
 /** Says for a person how runs ended, and what can be done about those that did not come to their end. */

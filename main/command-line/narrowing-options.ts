@@ -10,6 +10,11 @@ export interface NarrowingOptions {
   until?: number;
 }
 
+/** How `candidates` and `sync` end when they have nothing to show or to send; one rule for both. */
+export const NOTHING_SELECTED =
+  'Where nothing is selected: 0 only when every write relay was compared and lacks nothing; else 1, with the reason: a relay\n' +
+  'was never compared, it refused what it lacks, or the narrowing leaves out what is missing.';
+
 /** Adds the options of {@link NarrowingOptions}. */
 export function addNarrowing(command: Command): Command {
   return command

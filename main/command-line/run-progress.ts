@@ -1,4 +1,4 @@
-import type { RelayProgress, RunProgress } from '../../preload/contract.ts';
+import type { RelayProgress, RunProgress, RunSummary } from '../../preload/contract.ts';
 import { nowSeconds } from '../platform/clock.ts';
 import { formatCount, formatDuration, formatQuantity, formatTime, singleLine } from './plain-text.ts';
 import type { Invocation, Session } from './session.ts';
@@ -12,7 +12,7 @@ const PLAIN_INTERVAL_MS = 10_000;
 
 /**
  * Shows what the given runs do until the returned function is called: JSON lines for a script, one redrawn line per
- * relay on a terminal, an occasional line per relay elsewhere, nothing when quiet.
+ * relay on a terminal, an occasional line per relay elsewhere, nothing when quiet. {@link showEnd} says how they ended.
  */
 export function showProgress(invocation: Invocation, session: Session, runs: readonly number[]): () => void {
   const { messages, host } = invocation;
@@ -66,6 +66,23 @@ export function showProgress(invocation: Invocation, session: Session, runs: rea
     unsubscribe();
     if (linesOnScreen > 0) messages.raw(eraseLines(linesOnScreen));
   };
+}
+
+/**
+ * Says how runs ended, where progress stays to be read: the latest line may be seconds older than the end. On a terminal
+ * the lines of progress are gone, and the report follows.
+ */
+export function showEnd({ messages }: Invocation, runs: readonly RunSummary[]): void {
+  if (messages.redrawable) return;
+  for (const { id: run, account, status, found, newlyArchived, resumable, deliveries } of runs) {
+    const totals = deliveries === null ? {} : { deliveries };
+    messages.event({ type: 'ended', run, account, status, found, newlyArchived, resumable, ...totals });
+    const came =
+      deliveries === null
+        ? `found ${formatCount(found)}, new ${formatCount(newlyArchived)}`
+        : `${verifiedOf(deliveries)} verified`;
+    messages.note(`run ${run} ended: ${status}, ${came}`);
+  }
 }
 
 function progressEvent(run: RunProgress): Record<string, unknown> {

@@ -21,6 +21,7 @@ export function runDocument(run: RunSummary): Record<string, unknown> {
     resumable: run.resumable,
     warnings: run.warnings,
     ...(run.deliveries === null ? {} : { totals: run.deliveries }),
+    ...(run.reverification === null ? {} : { reverification: run.reverification }),
     relays: run.relays.map((relay) => ({
       url: relay.url,
       range: relay.range,

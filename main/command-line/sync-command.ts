@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 import type { Narrowing } from '../../preload/contract.ts';
 import { Fault } from '../platform/fault.ts';
 import { noDeliveries } from '../coverage/delivery-totals.ts';
+import { checkNarrowing } from '../sync/narrowing.ts';
 import { sayNothingToSend } from '../sync/nothing-to-send.ts';
 import { accountName, findAccount, parseKey, unknownAccount } from './account-lookup.ts';
 import { EXIT, exitCodeOfRuns } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { followRuns, printReports } from './follow-runs.ts';
-import { addNarrowing, narrowingOf, type NarrowingOptions } from './narrowing-options.ts';
+import { addNarrowing, narrowingOf, NOTHING_SELECTED, type NarrowingOptions } from './narrowing-options.ts';
 import { withSession } from './session.ts';
 import type { Invocation, RunCommand, Session } from './session.ts';
 import { previewLines, syncDocument } from './sync-report.ts';
@@ -32,7 +33,7 @@ export function addSyncCommand(program: Command, run: RunCommand): void {
       '\nOnly events that a completed comparison did not find on a relay are sent, as they were signed. An event counts as\n' +
         'verified when the relay returned it. Ctrl-C stops cleanly: “holdfast resume” goes on where it stopped, and sends\n' +
         'nothing again that was verified.\n\n' +
-        'Exit code: 0 all verified, 1 failed, 2 wrong usage, 3 not all verified.',
+        `Exit code: 0 all verified, 1 failed or refused for good, 2 wrong usage, 3 stopped early and can be resumed.\n${NOTHING_SELECTED}`,
     )
     .action((key: string, options: SyncOptions) => run((call) => sync(call, parseKey(key), options)));
 }
@@ -45,7 +46,8 @@ async function sync(call: Invocation, account: string, options: SyncOptions): Pr
   if (options.dryRun === true) {
     return withSession(call, 'read', whenEmpty, (session) => preview(call, session, args));
   }
-  return withSession(call, 'change', whenEmpty, async (session) => {
+  checkNarrowing(narrowingOf(options));
+  const start = withSession(call, 'change', whenEmpty, async (session) => {
     let run: number;
     try {
       ({ run } = await session.call('sync.start', args));
@@ -57,6 +59,25 @@ async function sync(call: Invocation, account: string, options: SyncOptions): Pr
     else await printReports(call, session, ended);
     return exitCodeOfRuns(ended);
   });
+  return start.catch((error: unknown) => blameArgumentsFirst(call, error, args));
+}
+
+/**
+ * What is wrong with the arguments is said also when another process has the archive: once that is out of the way, they
+ * would still be wrong.
+ */
+async function blameArgumentsFirst(call: Invocation, error: unknown, args: SyncArguments): Promise<never> {
+  if (error instanceof Fault && error.code === 'data-directory-in-use') {
+    const { includeRefused: _, ...narrowed } = args;
+    const whenEmpty = (): never => {
+      throw error;
+    };
+    await withSession(call, 'read', whenEmpty, async (session) => {
+      await session.call('candidates.tree', narrowed);
+      return EXIT.complete;
+    });
+  }
+  throw error;
 }
 
 type SyncArguments = { account: string; includeRefused?: boolean } & Narrowing;
@@ -64,20 +85,29 @@ type SyncArguments = { account: string; includeRefused?: boolean } & Narrowing;
 async function preview(call: Invocation, session: Session, args: SyncArguments): Promise<ExitCode> {
   const account = await findAccount(session, args.account);
   const result = await session.call('sync.preview', args);
-  if (result.total === 0 && !call.json) {
-    const { includeRefused: _, account: pubkey, ...narrowing } = args;
+  if (result.total === 0) {
+    const { includeRefused, account: pubkey, ...narrowing } = args;
     const tree = await session.call('candidates.tree', { account: pubkey, ...narrowing });
     const whole = await session.call('candidates.tree', { account: pubkey });
-    return sayNothingMissing(call, sayNothingToSend(tree, narrowing, whole));
+    const nothing = sayNothingToSend({ tree, narrowing, whole, includeRefused: includeRefused === true });
+    if (!call.json) return sayNothingMissing(call, nothing);
+    await call.out.document(result);
+    if (nothing.details?.['complete'] === true) return EXIT.complete;
+    await call.out.flush();
+    call.messages.remark(nothing.message);
+    return EXIT.failed;
   }
   if (call.json) await call.out.document(result);
   else await call.out.lines(previewLines(result, accountName(account)));
   return EXIT.complete;
 }
 
-/** That nothing is missing at all is what a sync is for; that only the narrowing selects nothing is a mistake. */
+/**
+ * Nothing to send is what a sync is for where nothing is missing and that is known. That a narrowing selects nothing, that a
+ * relay was never compared, or that it refused what it lacks, is no success.
+ */
 async function sayNothingMissing(call: Invocation, error: unknown): Promise<ExitCode> {
-  if (!(error instanceof Fault) || error.code !== 'nothing-to-do' || error.details?.['missing'] !== 0) throw error;
+  if (!(error instanceof Fault) || error.code !== 'nothing-to-do' || error.details?.['complete'] !== true) throw error;
   if (call.json) await call.out.document({ run: null, totals: noDeliveries(), deliveries: [] });
   else await call.out.lines([error.message]);
   return EXIT.complete;

@@ -1,5 +1,6 @@
-import type { DeliveryTotals, RunSummary, SyncPreview, SyncReport } from '../../preload/contract.ts';
-import { formatCount, formatDate, formatDuration, formatQuantity, singleLine } from './plain-text.ts';
+import type { DeliveryTotals, Reverification, RunSummary, SyncPreview, SyncReport } from '../../preload/contract.ts';
+import { formatCount, formatDate, formatDuration, formatQuantity, formatTime, singleLine } from './plain-text.ts';
+import { toNpub } from '../accounts/account-key.ts';
 import type { Session } from './session.ts';
 import { tableLines } from './text-table.ts';
 
@@ -13,7 +14,7 @@ export async function syncDocument(session: Session, run: number): Promise<Recor
 /** How a sync ended, for a person: one sentence, a line per relay, and a line for each reason with the relay's words. */
 export async function syncReportLines(session: Session, run: RunSummary, accountName: string): Promise<string[]> {
   const report = await session.engine.methods['sync.report']({ run: run.id });
-  const took = run.finishedAt === null ? '' : ` after ${formatDuration(run.finishedAt - run.startedAt)}`;
+  const took = run.finishedAt === null || run.resumed ? '' : ` after ${formatDuration(run.finishedAt - run.startedAt)}`;
   const copies = Object.values(report.totals).reduce((sum, count) => sum + count, 0);
   const lines = [
     `Run ${run.id}, sync of ${accountName}: ${run.status}${took}. ` +
@@ -24,10 +25,23 @@ export async function syncReportLines(session: Session, run: RunSummary, account
     const message = await exampleOf(session, run.id, state, reason);
     lines.push(`  ${formatCount(count)} ${state} (${reason})${message === null ? '' : `, for example: ${message}`}`);
   }
+  if (report.reverification !== null) lines.push(`  ${reverifiedLine(report.reverification)}`);
   if (report.refused > 0) {
-    lines.push(`  What relays refused is sent again on demand only: holdfast sync ${run.account} --retry-refused`);
+    lines.push(
+      `  What relays refused is sent again on demand only: holdfast sync ${toNpub(run.account)} --retry-refused`,
+    );
   }
   return lines;
+}
+
+function reverifiedLine({ copies, returned, missing, begunAt, endedAt }: Reverification): string {
+  const unread = copies - returned - missing;
+  const parts = [
+    `${formatCount(returned)} returned`,
+    missing === 0 ? '' : `${formatCount(missing)} not returned any more`,
+    unread === 0 ? '' : `${formatCount(unread)} not looked for to the end`,
+  ].filter((part) => part !== '');
+  return `${formatTime(endedAt ?? begunAt)}: ${formatQuantity(copies, 'copy', 'copies')} read back again, ${parts.join(', ')}`;
 }
 
 /** What a sync would do, for a person. */

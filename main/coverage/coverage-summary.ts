@@ -28,11 +28,16 @@ export async function computeCopies(db: ReadableDatabase, subject: SummarySubjec
     two: where((copies) => copies === 2),
     more: where((copies) => copies >= 3),
     undetermined: where((_, { present }) => present.every((known) => known === null)),
+    past: where((copies, { past, present }) => past && copies === 0 && present.some((known) => known !== null)),
     relays: subject.relays.map(({ url }, place) => ({
       url,
       present: where((_, { present }) => present[place] === true),
       absent: where((_, { present }) => present[place] === false),
       undetermined: where((_, { present }) => present[place] === null),
+      past: {
+        present: where((_, { past, present }) => past && present[place] === true),
+        absent: where((_, { past, present }) => past && present[place] === false),
+      },
     })),
     computedAt: subject.now,
   };

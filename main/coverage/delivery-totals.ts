@@ -25,10 +25,13 @@ export async function readDeliveryTotals(
   return totals;
 }
 
-/** States that Resume goes on with. Refused for good, withdrawn and verified deliveries are done. */
+/**
+ * States that Resume goes on with. Withdrawn and verified deliveries are done; of rejected ones those that were refused for
+ * a reason that passes are tried again, see `passing-refusals.ts`.
+ */
 export const UNFINISHED_STATES: readonly DeliveryState[] = ['pending', 'sent', 'accepted', 'unverified'];
 
-/** How many deliveries Resume would go on with. */
+/** How many deliveries Resume would go on with, refused ones aside. */
 export function unfinishedDeliveries(totals: DeliveryTotals): number {
   return UNFINISHED_STATES.reduce((sum, state) => sum + totals[state], 0);
 }

@@ -45,6 +45,7 @@ export async function recordKindProbe(db: WritableDatabase, probe: KindProbe): P
       request,
       sentAtMs: outcome.sentAtMs,
       completedAtMs: outcome.completedAtMs,
+      setBackMs: outcome.setBackMs,
       ending: outcome.ending,
       message: outcome.message,
       received: outcome.received,

@@ -6,6 +6,8 @@ export interface KnownCopies {
   /** Days (UTC) since 1970 of their `created_at`; always 0 unless asked for by day. */
   day: number;
   events: number;
+  /** Whether relays are not meant to keep them: replaced by a newer version, or deleted. Always false by day. */
+  past: boolean;
   /** For each relay that was asked about, in the same order; null: undetermined. */
   present: (boolean | null)[];
 }
@@ -17,6 +19,7 @@ const PRESENT = 2 ** RELAYS_PER_CODE;
 interface Row {
   day: number;
   events: number;
+  past: 0 | 1;
   [code: `code${number}`]: number;
 }
 
@@ -39,18 +42,24 @@ export async function readKnownCopies(
     codes.push(sql`, ${codeOf(relayIds.slice(start, start + RELAYS_PER_CODE))} as ${sql.ref(`code${codes.length}`)}`);
   }
   const columns = codes.map((_, place) => sql`, ${sql.ref(`code${place}`)}`);
-  const { rows } = await sql<Row>`select day, count(*) as events ${sql.join(columns, sql``)} from (
-      select ${options.byDay ? sql`events.created_at / 86400` : sql`0`} as day ${sql.join(codes, sql``)}
+  const { rows } = await sql<Row>`select day, past, count(*) as events ${sql.join(columns, sql``)} from (
+      select ${options.byDay ? sql`events.created_at / 86400` : sql`0`} as day,
+        ${options.byDay ? sql`0` : IS_PAST} as past ${sql.join(codes, sql``)}
       from authors join events on events.author = authors.id
       where authors.pubkey = ${Buffer.from(author, 'hex')}
         and ${options.byDay ? sql`events.created_at between 0 and ${options.latest}` : sql`true`})
-    group by day ${sql.join(columns, sql``)} order by day`.execute(db);
+    group by day, past ${sql.join(columns, sql``)} order by day`.execute(db);
   return rows.map((row) => ({
     day: row.day,
     events: row.events,
+    past: row.past === 1,
     present: relayIds.map((_, place) => knownOf(row, place)),
   }));
 }
+
+/** Whether relays drop the current row of `events` by rule, as far as it was checked. */
+const IS_PAST = sql<0 | 1>`exists (select 1 from exclusions where exclusions.event_ref = events.ref
+  and exclusions.reason in ('superseded', 'deleted'))`;
 
 /** What is known about the current row of `events`, as a number: the lower half says decided, the upper half present. */
 function codeOf(relayIds: readonly number[]): RawBuilder<number> {

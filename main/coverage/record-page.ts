@@ -5,15 +5,14 @@ import { archiveEvents } from './archive-events.ts';
 import { dropArrivedPage } from './arrived-page.ts';
 import { completeWalk } from './complete-walk.ts';
 import type { Attempt, Range } from './range-history.ts';
+import { recordedTimes, type QueryTimes } from './recorded-times.ts';
 import { addKinds, addSightings, newToWalk } from './walk-evidence.ts';
 
 /** One completed REQ of a walk, with everything that it established. */
-export interface PageRecord {
+export interface PageRecord extends QueryTimes {
   range: Range;
   attempt: Attempt;
   request: RelayFilter;
-  sentAtMs: number;
-  completedAtMs: number;
   ending: QueryEnding;
   message: string | null;
   /** EVENT frames, repeats and invalid ones included. */
@@ -59,9 +58,8 @@ export async function recordPage<O extends PageOutcome>(
   decide: (unique: number) => O,
 ): Promise<RecordedPage<O>> {
   return db.transaction().execute(async (trx) => {
-    // A clock set back meanwhile must not make an answer older than its question.
-    const completedAtMs = Math.max(page.sentAtMs, page.completedAtMs);
-    const completedAt = Math.floor(completedAtMs / 1000);
+    const { sentAtMs, completedAtMs } = recordedTimes(page);
+    const completedAt = Math.floor(page.completedAtMs / 1000);
     const stored = await archiveEvents(trx, page.events, completedAt);
     const refs = [...new Set(stored.refs.values())];
     const fresh = new Set(await newToWalk(trx, page.range, page.attempt, refs));
@@ -73,7 +71,7 @@ export async function recordPage<O extends PageOutcome>(
         walk_id: page.attempt.walkId,
         type: 'REQ',
         request: JSON.stringify(page.request),
-        sent_at_ms: page.sentAtMs,
+        sent_at_ms: sentAtMs,
         completed_at_ms: completedAtMs,
         ending: outcome.ending ?? page.ending,
         message: page.message,
@@ -105,7 +103,7 @@ export async function recordPage<O extends PageOutcome>(
       .where('id', '=', page.attempt.id)
       .execute();
     if (page.kept === true) await dropArrivedPage(trx, attempt.walkId);
-    if (outcome.end !== null) await completeWalk(trx, page.range, page.attempt, outcome.end, completedAtMs);
+    if (outcome.end !== null) await completeWalk(trx, page.range, page.attempt, outcome.end, page.completedAtMs);
     return { outcome, unique: fresh.size, newlyArchived: stored.newlyArchived.size, queryId: query.id };
   });
 }

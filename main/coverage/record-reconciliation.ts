@@ -7,18 +7,17 @@ import type { Tables } from '../database/tables.ts';
 import type { RelayFilter } from '../relays/relay-query.ts';
 import { LATER_WINS } from './presence-rule.ts';
 import type { Attempt, Range } from './range-history.ts';
+import { recordedTimes, type QueryTimes } from './recorded-times.ts';
 import { timeSlices } from './time-slices.ts';
 import { addKinds, addSightings, newToWalk } from './walk-evidence.ts';
 
 /** One NEG session over a scope of a range: the whole range, or one of the parts it was split into. */
-export interface ReconciliationRecord {
+export interface ReconciliationRecord extends QueryTimes {
   range: Range;
   attempt: Attempt;
   /** The scope that was compared; `since: null` is Beginning. */
   scope: { since: number | null; until: number };
   request: RelayFilter;
-  sentAtMs: number;
-  completedAtMs: number;
   ending: QueryEnding;
   message: string | null;
   /** NEG-MSG frames from the relay. */
@@ -53,10 +52,11 @@ export async function recordReconciliation(
 ): Promise<RecordedReconciliation> {
   return db.transaction().execute(async (trx) => {
     const completed = record.ending === 'neg-complete';
-    const completedAtMs = Math.max(record.sentAtMs, record.completedAtMs);
+    const times = recordedTimes(record);
+    const { completedAtMs } = times;
     const ids = await internInSlices(trx, record.remoteOnly);
     const lacking = completed ? await internInSlices(trx, record.localOnly) : [];
-    const queryId = await insertQuery(trx, record, completedAtMs, completed);
+    const queryId = await insertQuery(trx, record, times, completed);
     const named = await addNamed(trx, record, queryId, completedAtMs, ids);
     for await (const refs of slicesOf(lacking)) await addLacking(trx, record.attempt.walkId, queryId, refs);
     const common = completed ? await observeCommon(trx, record, queryId, completedAtMs, new Set(lacking)) : 0;
@@ -97,7 +97,7 @@ async function maybeOurs(trx: Transaction<Tables>, accountId: number, refs: read
 async function insertQuery(
   trx: Transaction<Tables>,
   record: ReconciliationRecord,
-  completedAtMs: number,
+  { sentAtMs, completedAtMs }: { sentAtMs: number; completedAtMs: number },
   completed: boolean,
 ): Promise<number> {
   const { id } = await trx
@@ -107,7 +107,7 @@ async function insertQuery(
       walk_id: record.attempt.walkId,
       type: 'NEG',
       request: JSON.stringify(record.request),
-      sent_at_ms: record.sentAtMs,
+      sent_at_ms: sentAtMs,
       completed_at_ms: completedAtMs,
       ending: record.ending,
       message: record.message,

@@ -79,7 +79,7 @@ export async function readRun(db: ReadableDatabase, id: number): Promise<RunSnap
 export async function reopenRun(db: WritableDatabase, id: number): Promise<void> {
   await db
     .updateTable('runs')
-    .set({ status: 'active', finished_at: null, cancel_requested_at: null })
+    .set({ status: 'active', finished_at: null, cancel_requested_at: null, resumed: 1 })
     .where('id', '=', id)
     .execute();
 }

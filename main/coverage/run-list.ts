@@ -4,7 +4,9 @@ import type { ReadableDatabase } from '../database/database-file.ts';
 import { Fault } from '../platform/fault.ts';
 import { CLOSED_BY } from './closed-range.ts';
 import { readDeliveryTotals, noDeliveries, unfinishedDeliveries } from './delivery-totals.ts';
+import { readPassingRefusals } from './passing-refusals.ts';
 import { isResumable } from './range-history.ts';
+import { readReverifications } from './reverified-copies.ts';
 import { readStanding } from './walk-standing.ts';
 
 export interface RunSelection {
@@ -38,6 +40,11 @@ export async function listRuns(db: ReadableDatabase, selection: RunSelection): P
     db,
     rows.filter((row) => row.type === 'sync').map((row) => row.id),
   );
+  const reverifications = await readReverifications(db, [...deliveries.keys()]);
+  const passing = await readPassingRefusals(
+    db,
+    [...deliveries].filter(([, { rejected }]) => rejected > 0).map(([run]) => run),
+  );
   return rows.map((row) => {
     const own = attempts.get(row.id) ?? [];
     const totals = row.type === 'sync' ? (deliveries.get(row.id) ?? noDeliveries()) : null;
@@ -50,7 +57,7 @@ export async function listRuns(db: ReadableDatabase, selection: RunSelection): P
       status: row.status,
       startedAt: row.started_at,
       finishedAt: row.finished_at,
-      resumed: own.some((attempt) => attempt.resumed),
+      resumed: row.resumed === 1 || own.some((attempt) => attempt.resumed),
       boundary: row.boundary,
       limit: row.page_limit,
       strategy: row.strategy,
@@ -60,10 +67,11 @@ export async function listRuns(db: ReadableDatabase, selection: RunSelection): P
         row.status !== 'active' &&
         (totals === null
           ? row.status !== 'complete' && (untried || own.some((attempt) => attempt.resumable))
-          : unfinishedDeliveries(totals) > 0),
+          : unfinishedDeliveries(totals) + (passing.get(row.id) ?? 0) > 0),
       warnings: JSON.parse(row.warnings) as string[],
       relays: own.map(({ summary }) => summary),
       deliveries: totals,
+      reverification: reverifications.get(row.id) ?? null,
     };
   });
 }

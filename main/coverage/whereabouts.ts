@@ -53,6 +53,7 @@ interface Row {
   ending: QueryEnding | null;
   request: string | null;
   range_id: number | null;
+  purpose: 'history' | 'read-back' | null;
   run_id: number | null;
 }
 
@@ -66,12 +67,13 @@ async function readRelays(db: ReadableDatabase, ref: number, accountId: number |
         and ranges.purpose = 'history') as asked,
       ${concludesAbout(sql`relays.id`, sql`coalesce((select kind from events where events.ref = ${ref}), 1)`)} as concludes,
       presence.present, presence.observed_at_ms, presence.query_id,
-      queries.type, queries.ending, queries.request, attempts.range_id, attempts.run_id
+      queries.type, queries.ending, queries.request, attempts.range_id, read.purpose, attempts.run_id
     from relays
     left join account_relays on account_relays.relay_id = relays.id and account_relays.account_id = ${accountId}
     left join presence on presence.relay_id = relays.id and presence.event_ref = ${ref}
     left join queries on queries.id = presence.query_id
     left join attempts on attempts.id = queries.attempt_id
+    left join ranges as read on read.id = attempts.range_id
     where account_relays.account_id is not null or presence.event_ref is not null
     order by listed desc, account_relays.position, relays.url`.execute(db);
   return rows;
@@ -87,6 +89,7 @@ function toPresence(row: Row, kind: number | null): RelayPresence {
           ending: row.ending,
           request: JSON.parse(row.request ?? '{}') as Record<string, unknown>,
           range: row.range_id,
+          purpose: row.purpose ?? 'history',
           run: row.run_id,
         };
   const state = row.present === null ? 'undetermined' : row.present === 1 ? 'present' : 'absent';
@@ -111,6 +114,7 @@ function groundOf(row: Row, state: RelayPresence['state'], kind: number | null):
   if (state === 'present') {
     // Evidence without a query is a sighting of the first version, which kept the time alone.
     if (row.query_id === null) return 'The first version saw it there. It did not record by which query.';
+    if (row.purpose === 'read-back') return 'The relay returned it, validly signed, when a sync read it back.';
     return row.type === 'NEG'
       ? 'The relay had it when its events were compared with the archive (NIP-77).'
       : 'The relay returned it, validly signed.';

@@ -133,6 +133,10 @@ interface RunsTable {
   finished_at: number | null;
   cancel_requested_at: number | null;
   narrowing: Generated<string | null>;
+  resumed: Generated<0 | 1>;
+  reverified_from_ms: Generated<number | null>;
+  reverified_until_ms: Generated<number | null>;
+  reverified_copies: Generated<number | null>;
   checkpoint_id: Generated<number | null>;
 }
 

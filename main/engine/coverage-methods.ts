@@ -1,4 +1,4 @@
-import type { CoverageTree, RunSummary } from '../../preload/contract.ts';
+import type { CopiesSummary, CoverageTree, RunSummary } from '../../preload/contract.ts';
 import { isSource, readAccount, readAccountRelays } from '../accounts/account-store.ts';
 import { summarizeArchive } from '../archive/event-reader.ts';
 import { readAttempts, readQueries } from '../coverage/attempt-list.ts';
@@ -24,7 +24,7 @@ export function coverageMethods(
   const { reading, summaries } = parts;
   return {
     'events.find': ({ id }) => readWhereabouts(reading, readEventReference(id)),
-    'coverage.copies': async ({ account }) => summaries.copies(await summarySubject(parts, account)),
+    'coverage.copies': ({ account }) => readCopies(parts, account),
     'coverage.timeline': async ({ account }) => summaries.timeline(await summarySubject(parts, account)),
     'coverage.tree': ({ account }) => tree(parts, account),
     'coverage.attempts': ({ range }) => readAttempts(reading, range),
@@ -46,7 +46,7 @@ export function coverageTopic(parts: EngineParts): Pick<TopicTable, 'coverage' |
       onDidChange: (listener) => changes.on('coverage', listener),
     },
     copies: {
-      snapshot: async ({ account }) => summaries.copies(await summarySubject(parts, account)),
+      snapshot: ({ account }) => readCopies(parts, account),
       onDidChange: (listener) => changes.on('coverage', listener),
     },
     timeline: {
@@ -65,6 +65,13 @@ async function tree({ reading }: EngineParts, pubkey: string): Promise<CoverageT
     archive: await summarizeArchive(reading, pubkey),
     relays: await readAccountRelays(reading, account.id),
   });
+}
+
+/** Which events relays are not meant to keep is known once what may be sent was checked. */
+async function readCopies(parts: EngineParts, account: string): Promise<CopiesSummary> {
+  const subject = await summarySubject(parts, account);
+  await parts.eligibility?.caughtUp();
+  return parts.summaries.copies(subject);
 }
 
 async function summarySubject({ reading, clock }: EngineParts, pubkey: string): Promise<SummarySubject> {

@@ -10,6 +10,7 @@ import { selectCandidates } from '../sync/candidate-selection.ts';
 import type { CandidateSubject } from '../sync/candidate-subject.ts';
 import { readDeliveryHistory } from '../sync/delivery-history.ts';
 import { listDeliveries } from '../sync/delivery-list.ts';
+import { listEventDeliveries } from '../sync/event-deliveries.ts';
 import { checkNarrowing, isNarrowed } from '../sync/narrowing.ts';
 import { sayNothingToSend } from '../sync/nothing-to-send.ts';
 import { exportAsCsv, exportAsJson } from '../sync/report-export.ts';
@@ -18,6 +19,7 @@ import { readSyncReport, readSyncRun } from '../sync/sync-report.ts';
 import { chooseWriteRelays } from '../sync/write-relays.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import { requireOwner, type EngineParts } from './engine-parts.ts';
+import { readEventReference } from './event-reference.ts';
 
 type SyncMethods = Pick<
   ServiceTable,
@@ -29,6 +31,7 @@ type SyncMethods = Pick<
   | 'sync.deliveries'
   | 'sync.delivery'
   | 'sync.export'
+  | 'events.deliveries'
 >;
 
 const DELIVERIES_PER_ANSWER = 200;
@@ -68,6 +71,7 @@ export function syncMethods(parts: EngineParts): SyncMethods {
       });
     },
     'sync.delivery': ({ delivery }) => readDeliveryHistory(reading, delivery),
+    'events.deliveries': ({ id }) => listEventDeliveries(reading, readEventReference(id)),
     'sync.export': async ({ run, format }) => ({
       text: format === 'json' ? await exportAsJson(reading, run) : await exportAsCsv(reading, run),
     }),
@@ -88,8 +92,7 @@ export async function explainNothingToSend(
   candidates: CandidateReader,
   reading: ReadableDatabase,
   account: Account,
-  narrowing: Narrowing,
-  now: number,
+  { narrowing, includeRefused, now }: { narrowing: Narrowing; includeRefused: boolean; now: number },
 ): Promise<Fault> {
   const treeOf = async ({ relays: urls, kinds, since, until }: Narrowing) => {
     const relays = await chooseWriteRelays(reading, account.id, urls);
@@ -104,7 +107,8 @@ export async function explainNothingToSend(
     return candidates.completeTree(subject);
   };
   const tree = await treeOf(narrowing);
-  return sayNothingToSend(tree, narrowing, isNarrowed(narrowing) ? await treeOf({}) : tree);
+  const whole = isNarrowed(narrowing) ? await treeOf({}) : tree;
+  return sayNothingToSend({ tree, narrowing, whole, includeRefused });
 }
 
 async function preview(

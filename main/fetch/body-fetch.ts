@@ -3,8 +3,8 @@ import type { Attempt, Range } from '../coverage/range-history.ts';
 import type { SignedEvent } from '../../preload/contract.ts';
 import { isFinished } from '../relays/query-ending.ts';
 import type { QueryOutcome, RelayFilter } from '../relays/relay-query.ts';
-import { PageCollector, type CollectedPage } from './page-collector.ts';
-import { pageRecord } from './page-record.ts';
+import { PageCollector, type CollectedPage } from '../coverage/page-collector.ts';
+import { pageRecord } from '../coverage/page-record.ts';
 import type { PagingContext } from './paging-attempt.ts';
 import { afterUnfinishedAnswer, type Troubles } from './unfinished-answer.ts';
 

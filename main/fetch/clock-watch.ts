@@ -17,6 +17,6 @@ export class ClockWatch {
   warning(): string | null {
     const setBackMs = this.#offsetMs - (this.#clock.nowMs() - this.#clock.monotonicMs());
     if (setBackMs < TOLERANCE_MS) return null;
-    return `This computer's clock was set back by ${Math.round(setBackMs / 1000)} seconds during this run; the times recorded in it are those of the clock.`;
+    return `This computer's clock was set back by ${Math.round(setBackMs / 1000)} seconds during this run; what it asked from then on is recorded as later than what came before.`;
   }
 }

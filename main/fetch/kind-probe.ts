@@ -4,7 +4,7 @@ import { isFinished } from '../relays/query-ending.ts';
 import type { QueryOutcome } from '../relays/relay-query.ts';
 import { parseReason } from '../relays/relay-reason.ts';
 import type { ReconcilingContext } from './negentropy-attempt.ts';
-import { PageCollector } from './page-collector.ts';
+import { PageCollector } from '../coverage/page-collector.ts';
 
 /** Relays that hide kinds hide few; more unknown kinds than this are asked about after a later attempt. */
 const PROBES_PER_ATTEMPT = 20;

@@ -158,6 +158,7 @@ class NegentropyAttempt {
       request,
       sentAtMs: outcome.sentAtMs,
       completedAtMs: outcome.completedAtMs,
+      setBackMs: outcome.setBackMs,
       ending: outcome.ending,
       message: outcome.message,
       received: outcome.rounds,

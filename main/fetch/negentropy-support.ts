@@ -14,7 +14,10 @@ export async function isWorthReconciling(db: ReadableDatabase, relayId: number, 
     .where('id', '=', relayId)
     .executeTakeFirst();
   if (row === undefined || row.negentropy === null || row.negentropy === 'works') return true;
-  return row.negentropy_until_ms === null || row.negentropy_until_ms <= nowMs;
+  if (row.negentropy_until_ms === null) return true;
+  const leftMs = row.negentropy_until_ms - nowMs;
+  // More than was ever to pass is left of it when the clock was set back.
+  return leftMs <= 0 || leftMs > BELIEVED_MS;
 }
 
 export async function rememberNegentropy(

@@ -2,7 +2,7 @@ import type { QueryEnding } from '../../preload/contract.ts';
 import type { PageRequest } from '../coverage/arrived-page.ts';
 import { isPlausibleTime } from '../nostr/plausible-time.ts';
 import type { QueryOutcome } from '../relays/relay-query.ts';
-import type { CollectedPage } from './page-collector.ts';
+import type { CollectedPage } from '../coverage/page-collector.ts';
 import type { PageAnswer } from './paging-walk.ts';
 
 /** What paging is told about an answer, except how much of it is new to the walk. */

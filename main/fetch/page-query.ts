@@ -3,7 +3,7 @@ import type { ArrivedPage, PageRequest } from '../coverage/arrived-page.ts';
 import { linkSignals } from '../relays/linked-signal.ts';
 import type { RelayConnection } from '../relays/relay-connection.ts';
 import type { QueryResult, Waiting } from '../relays/relay-query.ts';
-import { PageCollector } from './page-collector.ts';
+import { PageCollector } from '../coverage/page-collector.ts';
 import { MOST_BYTES, MOST_EVENTS } from './unfinished-answer.ts';
 
 export interface PageQueryContext {
@@ -61,12 +61,13 @@ export function replayPage(verifier: EventVerifier, page: ArrivedPage): PageQuer
   const { sentAtMs, completedAtMs, ending, received } = page;
   const result = Promise.resolve<QueryResult>({
     sent: true,
-    // Nothing is kept of an answer that has any fault.
+    // Nothing is kept of an answer that has any fault, and it is kept with the times that it is recorded with.
     outcome: {
       ending,
       message: null,
       sentAtMs,
       completedAtMs,
+      setBackMs: 0,
       received,
       malformed: 0,
       unreadable: 0,

@@ -2,6 +2,7 @@ import type { RangeStatus } from '../../preload/contract.ts';
 import type { EventVerifier } from '../archive/event-verifier.ts';
 import { dropArrivedPage, keepArrivedPage, readArrivedPage, type PageRequest } from '../coverage/arrived-page.ts';
 import { endAttempt, type Attempt, type Range } from '../coverage/range-history.ts';
+import { recordedTimes } from '../coverage/recorded-times.ts';
 import { recordPage, type PageOutcome, type PageRecord } from '../coverage/record-page.ts';
 import type { WalkCheckpoint } from '../coverage/walk-checkpoint.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
@@ -12,9 +13,9 @@ import type { QueryOutcome, Waiting } from '../relays/relay-query.ts';
 import type { RelayFetchProgress } from './fetch-progress.ts';
 import { boundsWhateverIsNew, foreseeBounds, type Bounds } from './foreseen-page.ts';
 import { countAnswer, type AnswerSoFar } from './page-answer.ts';
-import type { CollectedPage } from './page-collector.ts';
+import type { CollectedPage } from '../coverage/page-collector.ts';
 import { askPage, replayPage, type PageQuery } from './page-query.ts';
-import { pageRecord } from './page-record.ts';
+import { pageRecord } from '../coverage/page-record.ts';
 import { beginWalk, judgePage, nextBounds, type PageAnswer, type WalkState } from './paging-walk.ts';
 import { readRelayHints, writeRelayHints, type PagingHints } from './relay-hints.ts';
 import { afterUnfinishedAnswer, type Troubles } from './unfinished-answer.ts';
@@ -146,9 +147,9 @@ class PagingAttempt {
     const next = foreseeBounds(this.#state, answer, this.#range.since, this.#hints.observedCap);
     if (next === null || answer.ending === 'eose-finish') return;
     if (!this.#isKept) {
-      const { sentAtMs, completedAtMs, received } = outcome;
+      const { received } = outcome;
       const { events } = collector.arrived;
-      const page = { request, sentAtMs, completedAtMs, ending: answer.ending, received, events };
+      const page = { request, ...recordedTimes(outcome), ending: answer.ending, received, events };
       await keepArrivedPage(this.#context.db, this.#attempt.walkId, page);
       this.#isKept = true;
     }

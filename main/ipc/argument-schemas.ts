@@ -158,6 +158,7 @@ export const methodSchemas: { [M in Method]: SchemaFor<Methods[M]['args']> } = {
     limit: v.exactOptional(integer(1, 1000)),
   }),
   'events.find': v.strictObject({ id: text(1000) }),
+  'events.deliveries': v.strictObject({ id: text(1000) }),
   'coverage.copies': account,
   'coverage.timeline': account,
   'candidates.tree': v.strictObject({ account: hexadecimal, ...narrowing }),

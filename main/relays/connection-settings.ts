@@ -1,4 +1,5 @@
 import type { Clock } from '../platform/clock.ts';
+import type { MomentOrder } from '../platform/moment-order.ts';
 import type { Random } from '../platform/random.ts';
 import type { BackoffTimes } from './backoff.ts';
 import type { FetchInformation } from './information-keeper.ts';
@@ -9,6 +10,8 @@ import type { OpenSocket } from './relay-socket.ts';
 /** What all connections of a directory share. */
 export interface ConnectionSettings {
   clock: Clock;
+  /** The order in which queries end. */
+  moments: MomentOrder;
   random: Random;
   openSocket: OpenSocket;
   fetchInformation: FetchInformation;

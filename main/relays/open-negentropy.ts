@@ -1,5 +1,6 @@
 import type { QueryEnding } from '../../preload/contract.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { MomentOrder } from '../platform/moment-order.ts';
 import { IdleTimer } from './idle-timer.ts';
 import { abortWords } from './linked-signal.ts';
 import { describeSocketEnd, endedOverFrame } from './open-request.ts';
@@ -25,6 +26,7 @@ export interface NegentropyOptions {
   handlers: NegentropyHandlers;
   signal?: AbortSignal | undefined;
   clock: Clock;
+  moments: MomentOrder;
   send: (text: string) => void;
   /** Called once, synchronously, when it has ended. */
   onDone: (outcome: NegentropyOutcome) => void;
@@ -56,6 +58,7 @@ export class OpenNegentropy implements OpenRequest {
     this.requestBytes = Buffer.byteLength(request);
     this.#bytes = options.initialMessageHex.length / 2;
     this.#sentAtMs = options.clock.nowMs();
+    options.moments.begin();
     options.signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.#cancelTotal = options.clock.after(options.limits.totalTimeoutMs, () => {
       this.#end('timeout', tookTooLong(options.limits.totalTimeoutMs), true);
@@ -184,6 +187,7 @@ export class OpenNegentropy implements OpenRequest {
       negErr,
       sentAtMs: this.#sentAtMs,
       completedAtMs: this.#options.clock.nowMs(),
+      setBackMs: this.#options.moments.next(),
       rounds: this.#rounds,
       bytes: this.#bytes,
     });

@@ -1,5 +1,6 @@
 import type { QueryEnding, SignedEvent } from '../../preload/contract.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { MomentOrder } from '../platform/moment-order.ts';
 import { IdleTimer } from './idle-timer.ts';
 import { abortWords } from './linked-signal.ts';
 import { describeSocketEnd, endedOverFrame } from './open-request.ts';
@@ -21,6 +22,7 @@ export interface SubscriptionOptions {
   onEose?: ((hint: CompletenessHint) => void) | undefined;
   signal?: AbortSignal | undefined;
   clock: Clock;
+  moments: MomentOrder;
   send: (text: string) => void;
   /** Calls back once everything that the relay has sent so far has come; perhaps never. */
   fence: (onPassed: () => void) => void;
@@ -66,6 +68,7 @@ export class OpenSubscription implements OpenRequest {
     const request = JSON.stringify(['REQ', options.subscription, ...options.filters]);
     this.requestBytes = Buffer.byteLength(request);
     this.#sentAtMs = options.clock.nowMs();
+    options.moments.begin();
     options.signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.#idle = options.live
       ? null
@@ -228,6 +231,7 @@ export class OpenSubscription implements OpenRequest {
       message,
       sentAtMs: this.#sentAtMs,
       completedAtMs: this.#options.clock.nowMs(),
+      setBackMs: this.#options.moments.next(),
       received: this.#received,
       malformed: this.#malformed,
       unreadable: this.#unreadable,

@@ -305,6 +305,7 @@ export class RelayConnection {
       pacing,
       budget,
       signal: link.signal,
+      moments: this.#settings.moments,
       waiting: options,
     };
     try {

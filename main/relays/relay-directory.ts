@@ -1,5 +1,6 @@
 import { systemClock } from '../platform/clock.ts';
 import type { Clock } from '../platform/clock.ts';
+import { MomentOrder } from '../platform/moment-order.ts';
 import type { Random } from '../platform/random.ts';
 import { DEFAULT_BACKOFF } from './backoff.ts';
 import type { BackoffTimes } from './backoff.ts';
@@ -20,6 +21,8 @@ const PUBLISH_INTERVAL_MS = 20;
 
 export interface DirectoryOptions {
   clock?: Clock;
+  /** The order in which queries end, going on from earlier sessions; when left out it begins anew. */
+  moments?: MomentOrder;
   random?: Random;
   openSocket?: OpenSocket;
   fetchInformation?: ConnectionSettings['fetchInformation'];
@@ -46,8 +49,10 @@ export class RelayDirectory {
   #closed = false;
 
   constructor(options: DirectoryOptions = {}) {
+    const clock = options.clock ?? systemClock;
     this.#settings = {
-      clock: options.clock ?? systemClock,
+      clock,
+      moments: options.moments ?? new MomentOrder(clock),
       random: options.random ?? Math.random,
       openSocket: options.openSocket ?? openWsSocket,
       fetchInformation: options.fetchInformation ?? fetchRelayInformation,

@@ -41,6 +41,11 @@ export interface QueryOutcome {
   message: string | null;
   sentAtMs: number;
   completedAtMs: number;
+  /**
+   * How far the wall clock stood behind the end of an earlier query when this one completed, in milliseconds: 0, but
+   * after the clock was set back. It is recorded as later by so much, and so after those before it.
+   */
+  setBackMs: number;
   /** EVENT frames for this subscription, repeats and invalid ones included. */
   received: number;
   /** Frames for this subscription that were no event at all (wrong shape); included in `received`. */
@@ -141,6 +146,8 @@ export interface NegentropyOutcome {
   negErr: { reason: RelayReason; maximum: number | null; elements: Scalar[] } | null;
   sentAtMs: number;
   completedAtMs: number;
+  /** See {@link QueryOutcome}. */
+  setBackMs: number;
   /** NEG-MSG frames from the relay. */
   rounds: number;
   /** Bytes of the NEG-MSG frames of both sides. */

@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
+import { hasLaterDelivery } from '../coverage/passing-refusals.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import type { CopyNarrowing } from './candidate-subject.ts';
 
@@ -60,13 +61,6 @@ export function isRefused(relay: RawBuilder<unknown>, ref: string): RawBuilder<b
   return sql<boolean>`exists (select 1 from deliveries as refused
     where refused.relay_id = ${relay} and refused.event_ref = ${sql.ref(ref)}
       and refused.state = 'rejected' and refused.lasting = 1 and not ${hasLaterDelivery('refused')})`;
-}
-
-/** Whether a later run had to do with the same copy as a delivery, given by its alias. */
-export function hasLaterDelivery(delivery: string): RawBuilder<boolean> {
-  return sql<boolean>`exists (select 1 from deliveries as later
-    where later.relay_id = ${sql.ref(`${delivery}.relay_id`)} and later.event_ref = ${sql.ref(`${delivery}.event_ref`)}
-      and later.id > ${sql.ref(`${delivery}.id`)})`;
 }
 
 /** Whether a kind is among those that copies are narrowed to. */

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
-import type { CandidateRelay, CandidateTree } from '../../preload/contract.ts';
+import type { CandidateRelay, CandidateTree, KindCopies } from '../../preload/contract.ts';
+import { NEVER_ASKED, readComparisons, type RelayComparison } from '../coverage/relay-comparison.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import { readAuthor, readVanishedUntil, UNCHECKED_EVENTS } from './candidate-conditions.ts';
 import type { CandidateSubject, DestinationRelay } from './candidate-subject.ts';
-import type { CopyCounts } from './copy-counts.ts';
+import type { CopyCounts, KindCount } from './copy-counts.ts';
 import { countBySubtraction } from './counts-by-subtraction.ts';
 import { countOneByOne } from './counts-one-by-one.ts';
 
@@ -17,7 +18,8 @@ const NOTHING: CopyCounts = { candidates: new Map(), refused: new Map(), exclude
 export async function readCandidateTree(db: ReadableDatabase, subject: CandidateSubject): Promise<CandidateTree> {
   const author = await readAuthor(db, subject.account);
   const counts = author === null ? NOTHING : await countCopies(db, subject, author);
-  const relays = subject.relays.map((relay) => toCandidateRelay(relay, counts));
+  const comparisons = await readComparisons(db, subject.account, subject.relays);
+  const relays = subject.relays.map((relay) => toCandidateRelay(relay, counts, comparisons.get(relay.relayId)));
   const unchecked = author === null ? 0 : await countUnchecked(db, author);
   return {
     account: subject.account,
@@ -39,18 +41,29 @@ async function countCopies(db: ReadableDatabase, subject: CandidateSubject, auth
   return goesByTime ? countOneByOne(db, subject, author, vanishedUntil) : countBySubtraction(db, subject, author);
 }
 
-function toCandidateRelay({ relayId, url }: DestinationRelay, counts: CopyCounts): CandidateRelay {
-  const kinds = [...(counts.candidates.get(relayId) ?? [])]
-    .map(([kind, { count, observedAtMs }]) => ({ kind, count, observedAt: Math.floor(observedAtMs / 1000) }))
-    .toSorted((a, b) => a.kind - b.kind);
+function toCandidateRelay(
+  { relayId, url }: DestinationRelay,
+  counts: CopyCounts,
+  { comparison, comparedAt }: RelayComparison = NEVER_ASKED,
+): CandidateRelay {
+  const kinds = toKindCopies(counts.candidates.get(relayId));
+  const refusedKinds = toKindCopies(counts.refused.get(relayId));
   return {
     url,
     count: kinds.reduce((sum, { count }) => sum + count, 0),
-    observedAt: kinds.length === 0 ? null : Math.min(...kinds.map(({ observedAt }) => observedAt)),
+    observedAt: kinds.length === 0 ? comparedAt : Math.min(...kinds.map(({ observedAt }) => observedAt)),
+    comparison,
     kinds,
-    refused: counts.refused.get(relayId) ?? 0,
+    refused: refusedKinds.reduce((sum, { count }) => sum + count, 0),
+    refusedKinds,
     undetermined: null,
   };
+}
+
+function toKindCopies(counts: ReadonlyMap<number, KindCount> | undefined): KindCopies[] {
+  return [...(counts ?? [])]
+    .map(([kind, { count, observedAtMs }]) => ({ kind, count, observedAt: Math.floor(observedAtMs / 1000) }))
+    .toSorted((a, b) => a.kind - b.kind);
 }
 
 async function countUnchecked(db: ReadableDatabase, author: number): Promise<number> {

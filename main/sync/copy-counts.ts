@@ -11,10 +11,21 @@ export interface KindCount {
 export interface CopyCounts {
   /** Candidates by relay, then by kind. */
   candidates: Map<number, Map<number, KindCount>>;
-  /** By relay: copies that would be candidates, had the relay not refused them for a lasting reason. */
-  refused: Map<number, number>;
+  /** By relay, then by kind: copies that would be candidates, had the relay not refused them for a lasting reason. */
+  refused: Map<number, Map<number, KindCount>>;
   /** Events that some relay lacks and that are not sent there; each counts once, by the first of its reasons. */
   excluded: Map<ExclusionReason, number>;
+}
+
+/** Enters what was counted of one kind on one relay. */
+export function addKindCount(
+  counts: Map<number, Map<number, KindCount>>,
+  relay: number,
+  kind: number,
+  counted: KindCount,
+): void {
+  const kinds = counts.get(relay) ?? new Map<number, KindCount>();
+  counts.set(relay, kinds.set(kind, counted));
 }
 
 const REASONS: readonly ExclusionReason[] = [

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import { hasLaterDelivery } from '../coverage/passing-refusals.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import {
-  hasLaterDelivery,
   isAmong,
   isExcluded,
   isExpired,
@@ -11,7 +11,7 @@ import {
   UNCHECKED_EVENTS,
 } from './candidate-conditions.ts';
 import type { CandidateSubject } from './candidate-subject.ts';
-import { byReason, type CopyCounts, type KindCount } from './copy-counts.ts';
+import { addKindCount, byReason, type CopyCounts, type KindCount } from './copy-counts.ts';
 
 /**
  * Counts candidates without a look at each of them: all that is missing, from an index that has it by relay and kind, less what
@@ -34,8 +34,10 @@ export async function countBySubtraction(
     kinds.set(kind, { ...known, count: known.count - copies });
   }
   await findOldest(db, subject, author, { candidates, changed: [...removed, ...refused] });
-  const refusedByRelay = new Map<number, number>();
-  for (const { relay, copies } of refused) refusedByRelay.set(relay, (refusedByRelay.get(relay) ?? 0) + copies);
+  const refusedByRelay: CopyCounts['refused'] = new Map();
+  for (const { relay, kind, copies, observed_at_ms: observedAtMs } of refused) {
+    addKindCount(refusedByRelay, relay, kind, { count: copies, observedAtMs });
+  }
   return { candidates, refused: refusedByRelay, excluded: await countExcludedEvents(db, subject, author) };
 }
 
@@ -108,9 +110,10 @@ async function countRefused(
   db: ReadableDatabase,
   { relays, kinds, now }: CandidateSubject,
   author: number,
-): Promise<CopiesOfKind[]> {
+): Promise<(CopiesOfKind & { observed_at_ms: number })[]> {
   const ref = 'refused.event_ref';
-  const { rows } = await sql<CopiesOfKind>`select refused.relay_id as relay, refused.kind, count(*) as copies
+  const { rows } = await sql<CopiesOfKind & { observed_at_ms: number }>`
+    select refused.relay_id as relay, refused.kind, count(*) as copies, min(presence.observed_at_ms) as observed_at_ms
     from deliveries as refused indexed by deliveries_refused
     cross join presence on presence.relay_id = refused.relay_id and presence.event_ref = refused.event_ref
     where refused.state = 'rejected' and refused.lasting = 1 and ${isAmong('refused.relay_id', relays)}

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import { isAmong, isOfKinds, isRefused, isUnchecked, isWithin } from './candidate-conditions.ts';
 import type { CandidateSubject } from './candidate-subject.ts';
-import { byReason, type CopyCounts, type KindCount } from './copy-counts.ts';
+import { addKindCount, byReason, type CopyCounts } from './copy-counts.ts';
 
 interface Row {
   relay_id: number | null;
@@ -49,12 +49,8 @@ export async function countOneByOne(
   const counts: CopyCounts = { candidates: new Map(), refused: new Map(), excluded: new Map() };
   for (const { relay_id: relay, kind, fate, copies, observed_at_ms: observedAtMs } of rows) {
     if (relay === null || kind === null || observedAtMs === null) continue;
-    if (fate === 'refused') {
-      counts.refused.set(relay, (counts.refused.get(relay) ?? 0) + copies);
-      continue;
-    }
-    const kinds = counts.candidates.get(relay) ?? new Map<number, KindCount>();
-    counts.candidates.set(relay, kinds.set(kind, { count: copies, observedAtMs }));
+    const counted = { count: copies, observedAtMs };
+    addKindCount(fate === 'refused' ? counts.refused : counts.candidates, relay, kind, counted);
   }
   const events = rows.filter((row) => row.relay_id === null);
   return { ...counts, excluded: byReason(events.map(({ fate, copies }) => ({ reason: fate, events: copies }))) };

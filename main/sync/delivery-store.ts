@@ -1,6 +1,7 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { DeliveryReason, DeliveryState, DeliveryStep } from '../../preload/contract.ts';
 import { RowInsertion } from '../archive/row-insertion.ts';
+import { isPassingRefusal } from '../coverage/passing-refusals.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
 import type { Tables } from '../database/tables.ts';
 import type { Share } from './delivery-rows.ts';
@@ -164,7 +165,7 @@ export async function withdraw(
 
 /**
  * Prepares a run to be gone on with: sendings that broke off are completed as interrupted, and refusals that may pass are
- * pending again.
+ * pending again, unless a later run took the copy up.
  */
 export async function reopenDeliveries(db: WritableDatabase, runId: number, atMs: number): Promise<void> {
   await db.transaction().execute(async (trx) => {
@@ -172,7 +173,7 @@ export async function reopenDeliveries(db: WritableDatabase, runId: number, atMs
       where completed_at_ms is null and delivery_id in (select id from deliveries
         where run_id = ${runId} and state = 'sent')`.execute(trx);
     await sql`update deliveries set state = 'pending', reason = null, message = null
-      where run_id = ${runId} and state = 'rejected' and lasting = 0`.execute(trx);
+      where run_id = ${runId} and ${isPassingRefusal()}`.execute(trx);
   });
 }
 

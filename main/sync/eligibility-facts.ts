@@ -47,13 +47,21 @@ export function eligibilityFacts(event: Pick<SignedEvent, 'pubkey' | 'kind' | 't
   };
 }
 
-/** The earliest of the times given; anything but a plain number of seconds is no time. */
+/** The earliest of the times given; null without any that may ever come. */
 function expirationOf(tags: readonly string[][]): number | null {
-  const times = valuesOf(tags, 'expiration')
-    .filter((value) => /^\d{1,16}$/.test(value))
-    .map(Number)
+  const times = tags
+    .flatMap(([name, value = '']) => (name === 'expiration' ? [secondOf(value)] : []))
     .filter(Number.isSafeInteger);
-  return times.length === 0 ? null : Math.min(...times);
+  return times.length === 0 ? null : times.reduce((earliest, time) => Math.min(earliest, time));
+}
+
+/**
+ * The second that an expiration names, also with a sign, spaces or a fraction. Its author wants an event with one gone at
+ * some time; where nobody can tell when, that time has come.
+ */
+function secondOf(value: string): number {
+  const text = value.trim();
+  return /^[+-]?\d+(\.\d*)?$/.test(text) ? Math.max(0, Math.floor(Number(text))) : 0;
 }
 
 function addressOf(kind: number, tags: readonly string[][]): Address | null {

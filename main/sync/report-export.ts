@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Delivery, DeliveryTotals } from '../../preload/contract.ts';
+import type { Delivery, DeliveryTotals, RunStatus } from '../../preload/contract.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import { listDeliveries } from './delivery-list.ts';
 import { readShares } from './delivery-rows.ts';
@@ -9,9 +9,21 @@ import { readSyncRun } from './sync-report.ts';
 /** A sync as scripts get it (design §8). */
 export interface SyncDocument {
   run: number;
+  /** 64 hex characters. */
+  account: string;
+  status: RunStatus;
+  /** Unix seconds, as all times here. */
+  startedAt: number;
+  finishedAt: number | null;
   totals: DeliveryTotals;
-  deliveries: Pick<Delivery, 'event' | 'kind' | 'relay' | 'state' | 'reason' | 'attempts' | 'verifiedAt'>[];
+  deliveries: ExportedDelivery[];
 }
+
+/** `message`: the relay's own words where there are any. */
+type ExportedDelivery = Pick<
+  Delivery,
+  'event' | 'kind' | 'createdAt' | 'relay' | 'state' | 'reason' | 'message' | 'attempts' | 'sentAt' | 'verifiedAt'
+>;
 
 const DELIVERIES_PER_PAGE = 1000;
 
@@ -22,15 +34,15 @@ export async function exportAsJson(db: ReadableDatabase, run: number): Promise<s
 
 /** @throws Fault `unknown-run`. */
 export async function readSyncDocument(db: ReadableDatabase, run: number): Promise<SyncDocument> {
-  await readSyncRun(db, run);
+  const { pubkey, status, started_at: startedAt, finished_at: finishedAt } = await readSyncRun(db, run);
   const totals = addTotals((await readShares(db, run)).map((share) => share.totals));
   const deliveries: SyncDocument['deliveries'] = [];
   for await (const page of deliveryPages(db, run)) {
-    for (const { event, kind, relay, state, reason, attempts, verifiedAt } of page) {
-      deliveries.push({ event, kind, relay, state, reason, attempts, verifiedAt });
+    for (const { event, kind, createdAt, relay, state, reason, message, attempts, sentAt, verifiedAt } of page) {
+      deliveries.push({ event, kind, createdAt, relay, state, reason, message, attempts, sentAt, verifiedAt });
     }
   }
-  return { run, totals, deliveries };
+  return { run, account: pubkey, status, startedAt, finishedAt, totals, deliveries };
 }
 
 const CSV_COLUMNS: [string, (delivery: Delivery) => string | number | null][] = [
@@ -66,12 +78,17 @@ async function* deliveryPages(db: ReadableDatabase, run: number): AsyncGenerator
 }
 
 /**
- * A field by RFC 4180. Spreadsheets take text that begins with one of these signs for a formula; an apostrophe before it
- * makes it text, since some of it comes from relays.
+ * What spreadsheets take for the beginning of a formula, also in full width, and behind what they do not show: spaces,
+ * controls and invisible signs.
+ */
+const FORMULA = /^(?:[\t\r\n]|[\s\p{Cc}\p{Cf}]*[=+\-@＝＋－＠])/u;
+
+/**
+ * A field by RFC 4180. An apostrophe before what looks like a formula makes it text, since some of it comes from relays.
  */
 export function csvField(value: string | number | null): string {
   if (value === null) return '';
-  const text = typeof value === 'string' && /^[=+\-@\t\r\n]/.test(value) ? `'${value}` : String(value);
+  const text = typeof value === 'string' && FORMULA.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -1,10 +1,34 @@
-import type { ReadableDatabase } from '../database/database-file.ts';
+import type { ReadableDatabase, WritableDatabase } from '../database/database-file.ts';
 import type { Random } from '../platform/random.ts';
 
 /** A verified delivery and where it went. */
 export interface VerifiedDelivery {
   id: number;
   relayId: number;
+}
+
+/** Records that so many verified copies of a run are looked for again from now on, in place of the time before. */
+export async function beginReverification(
+  db: WritableDatabase,
+  runId: number,
+  { copies, atMs }: { copies: number; atMs: number },
+): Promise<void> {
+  await db
+    .updateTable('runs')
+    .set({ reverified_from_ms: atMs, reverified_until_ms: null, reverified_copies: copies })
+    .where('id', '=', runId)
+    .execute();
+}
+
+/** Records that looking again has ended, where it was going on. */
+export async function endReverification(db: WritableDatabase, runId: number, atMs: number): Promise<void> {
+  await db
+    .updateTable('runs')
+    .set({ reverified_until_ms: atMs })
+    .where('id', '=', runId)
+    .where('reverified_from_ms', 'is not', null)
+    .where('reverified_until_ms', 'is', null)
+    .execute();
 }
 
 /** The verified deliveries of a run, or a random sample of so many of them; by ID. */

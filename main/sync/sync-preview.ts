@@ -3,6 +3,7 @@ import type { ReadableDatabase } from '../database/database-file.ts';
 import type { RelayConnection } from '../relays/relay-connection.ts';
 import { warningsFromInformation, type PreviewedCopy } from './advertised-limits.ts';
 import type { ChosenCandidate } from './candidate-selection.ts';
+import { warningsFromLosses } from './earlier-losses.ts';
 import { warningsFromRefusals } from './earlier-refusals.ts';
 import { measureEvents } from './frame-sizes.ts';
 
@@ -15,7 +16,7 @@ export interface PreviewShare {
 }
 
 /**
- * Says exactly what a sync would send where, and what is known that makes a relay likely to refuse some of it. Relays are
+ * Says exactly what a sync would send where, and what is known that makes a relay likely to refuse or lose some of it. Relays are
  * asked for their NIP-11 documents, unless these were read lately, and for nothing else.
  *
  * @param now Unix seconds.
@@ -78,6 +79,7 @@ async function warningsFor(
         ]),
     ...(information === null ? [] : warningsFromInformation(information, copies, now)),
     ...(await warningsFromRefusals(db, relayId, copies)),
+    ...(await warningsFromLosses(db, relayId, copies)),
   ];
 }
 

@@ -2,6 +2,8 @@ import { sql } from 'kysely';
 import * as v from 'valibot';
 import type { DeliveryReason, DeliveryState, Narrowing, SyncReport } from '../../preload/contract.ts';
 import { unfinishedDeliveries } from '../coverage/delivery-totals.ts';
+import { readPassingRefusals } from '../coverage/passing-refusals.ts';
+import { readReverifications } from '../coverage/reverified-copies.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import { Fault } from '../platform/fault.ts';
 import { readShares } from './delivery-rows.ts';
@@ -23,6 +25,7 @@ export async function readSyncReport(db: ReadableDatabase, runId: number): Promi
   const run = await readSyncRun(db, runId);
   const shares = await readShares(db, runId);
   const totals = addTotals(shares.map((share) => share.totals));
+  const passing = totals.rejected === 0 ? 0 : ((await readPassingRefusals(db, [runId])).get(runId) ?? 0);
   const { rows: reasons } = await sql<{ state: DeliveryState; reason: DeliveryReason; count: number }>`
     select state, reason, count(*) as count from deliveries where run_id = ${runId} and reason is not null
     group by state, reason order by state, reason`.execute(db);
@@ -32,12 +35,14 @@ export async function readSyncReport(db: ReadableDatabase, runId: number): Promi
     status: run.status,
     startedAt: run.started_at,
     finishedAt: run.finished_at,
+    resumed: run.resumed === 1,
     narrowing: readNarrowing(run.narrowing),
     totals,
     reasons,
     relays: shares.map((share) => ({ url: share.url, totals: share.totals })),
-    resumable: run.status !== 'active' && unfinishedDeliveries(totals) > 0,
+    resumable: run.status !== 'active' && unfinishedDeliveries(totals) + passing > 0,
     refused: await countRefused(db, runId),
+    reverification: (await readReverifications(db, [runId])).get(runId) ?? null,
   };
 }
 
@@ -46,7 +51,15 @@ export async function readSyncRun(db: ReadableDatabase, runId: number) {
   const run = await db
     .selectFrom('runs')
     .innerJoin('accounts', 'accounts.id', 'runs.account_id')
-    .select(['runs.type', 'runs.status', 'runs.started_at', 'runs.finished_at', 'runs.narrowing', 'accounts.pubkey'])
+    .select([
+      'runs.type',
+      'runs.status',
+      'runs.started_at',
+      'runs.finished_at',
+      'runs.narrowing',
+      'runs.resumed',
+      'accounts.pubkey',
+    ])
     .where('runs.id', '=', runId)
     .executeTakeFirst();
   if (run === undefined) throw new Fault('unknown-run', `There is no run ${runId}.`, { run: runId });

@@ -1,4 +1,4 @@
-import type { Narrowing, RunProgress } from '../../preload/contract.ts';
+import type { DeliveryTotals, Narrowing, RunProgress } from '../../preload/contract.ts';
 import { readAccount, readAccountById, type Account } from '../accounts/account-store.ts';
 import type { EventVerifier } from '../archive/event-verifier.ts';
 import type { AccountTurns } from '../coverage/account-turns.ts';
@@ -18,7 +18,7 @@ import { beginReverifying, reopenDeliveries, reopenRefused } from './delivery-st
 import type { EligibilityIndex } from './eligibility-index.ts';
 import { checkNarrowing } from './narrowing.ts';
 import { RelayDeliveries, type ShareEnd } from './relay-deliveries.ts';
-import { chooseVerified, groupByRelay } from './reverification.ts';
+import { beginReverification, chooseVerified, endReverification, groupByRelay } from './reverification.ts';
 import { RelaySyncProgress, RunSyncProgress } from './sync-progress.ts';
 import { syncStatus } from './sync-status.ts';
 import { chooseWriteRelays } from './write-relays.ts';
@@ -32,7 +32,7 @@ export interface SyncServiceOptions {
   random: Random;
   turns: AccountTurns;
   /** Says why a narrowing selects nothing. */
-  sayNothingToSend: (account: Account, narrowing: Narrowing) => Promise<Fault>;
+  sayNothingToSend: (account: Account, request: Pick<SyncRequest, 'narrowing' | 'includeRefused'>) => Promise<Fault>;
   /** Called, often, when something goes on. */
   onProgress: () => void;
   /** Called when runs or deliveries have changed. */
@@ -55,6 +55,8 @@ interface Task {
   key: string;
   url: string;
   reverify: readonly number[] | null;
+  /** How its deliveries stand now. */
+  totals: DeliveryTotals;
 }
 
 interface ActiveRun {
@@ -99,7 +101,7 @@ export class SyncService {
     return this.#inTurn(account, async () => {
       const selection = await this.#select(account, request);
       const copies = selection.shares.reduce((sum, { candidates }) => sum + candidates.length, 0);
-      if (copies === 0) throw await this.#options.sayNothingToSend(account, request.narrowing);
+      if (copies === 0) throw await this.#options.sayNothingToSend(account, request);
       const run = await beginSync(db, selection);
       this.#launch(
         { id: run, boundary: selection.boundary, startedAt: nowSeconds(clock) },
@@ -117,10 +119,9 @@ export class SyncService {
    * @throws Fault `unknown-run`, `nothing-to-do`, `already-active`.
    */
   async resume(runId: number): Promise<void> {
-    const { db, clock } = this.#options;
     const { run, account } = await this.#read(runId);
     await this.#inTurn(account, async () => {
-      await reopenDeliveries(db, runId, clock.nowMs());
+      await this.#reopenDeliveries(runId);
       const tasks = await this.#tasks(runId, (totals) => unfinishedDeliveries(totals) > 0);
       if (tasks.length === 0) {
         throw new Fault('nothing-to-do', `Run ${runId} has nothing left to resume.`, { run: runId });
@@ -136,7 +137,7 @@ export class SyncService {
    * @throws Fault `unknown-run`, `unknown-relay`, `nothing-to-do`, `already-active`.
    */
   async retryRefused(runId: number, relay?: string): Promise<void> {
-    const { db, clock } = this.#options;
+    const { db } = this.#options;
     const { run, account } = await this.#read(runId);
     const relayId = relay === undefined ? null : await this.#relayOfRun(runId, relay);
     await this.#inTurn(account, async () => {
@@ -150,7 +151,7 @@ export class SyncService {
           },
         );
       }
-      await reopenDeliveries(db, runId, clock.nowMs());
+      await this.#reopenDeliveries(runId);
       await this.#reopen(run, account, await this.#tasks(runId, (totals) => unfinishedDeliveries(totals) > 0));
     });
   }
@@ -162,7 +163,7 @@ export class SyncService {
    * @throws Fault `unknown-run`, `nothing-to-do`, `already-active`.
    */
   async reverify(runId: number, sample?: number): Promise<void> {
-    const { db, random } = this.#options;
+    const { db, random, clock } = this.#options;
     const { run, account } = await this.#read(runId);
     await this.#inTurn(account, async () => {
       const chosen = await chooseVerified(db, runId, sample ?? null, random);
@@ -170,6 +171,7 @@ export class SyncService {
         throw new Fault('nothing-to-do', `Run ${runId} has no verified copies to look at again.`, { run: runId });
       }
       const byRelay = groupByRelay(chosen);
+      await beginReverification(db, runId, { copies: chosen.length, atMs: clock.nowMs() });
       for (const ids of byRelay.values()) await beginReverifying(db, ids);
       const tasks = await this.#tasks(runId, (_, relayId) => byRelay.has(relayId));
       await this.#reopen(
@@ -260,7 +262,14 @@ export class SyncService {
     const shares = await readShares(this.#options.db, runId);
     return shares
       .filter(({ totals, relayId }) => isConcerned(totals, relayId))
-      .map(({ relayId, key, url }) => ({ relayId, key, url, reverify: null }));
+      .map(({ relayId, key, url, totals }) => ({ relayId, key, url, totals, reverify: null }));
+  }
+
+  /** What a crash broke off is over: what follows is told apart from it. */
+  async #reopenDeliveries(runId: number): Promise<void> {
+    const { db, clock } = this.#options;
+    await endReverification(db, runId, clock.nowMs());
+    await reopenDeliveries(db, runId, clock.nowMs());
   }
 
   async #reopen(run: RunSnapshot, account: Account, tasks: readonly Task[]): Promise<void> {
@@ -272,7 +281,11 @@ export class SyncService {
     const { clock, onProgress, onChange, relays, turns } = this.#options;
     // A person asked: a relay that is backing off gets its chance now.
     for (const { url } of tasks) relays.connection(url).retryNow();
-    const shares = tasks.map((task) => ({ task, progress: new RelaySyncProgress(task.url, clock, onProgress) }));
+    const shares = tasks.map((task) => {
+      const progress = new RelaySyncProgress(task.url, clock, onProgress);
+      progress.setTotals(task.totals);
+      return { task, progress };
+    });
     const active: ActiveRun = {
       id: run.id,
       account,
@@ -314,6 +327,7 @@ export class SyncService {
       .where('run_id', '=', active.id)
       .where('status', '=', 'active')
       .execute();
+    await endReverification(db, active.id, clock.nowMs());
     const totals = (await readDeliveryTotals(db, [active.id])).get(active.id) ?? noDeliveries();
     await finishRun(db, active.id, syncStatus(totals, active.cancel.signal.aborted), nowSeconds(clock));
   }

@@ -127,7 +127,19 @@ export interface CopiesSummary {
   more: number;
   /** Of `none`, those that no source relay was conclusively asked about. */
   undetermined: number;
-  relays: { url: string; present: number; absent: number; undetermined: number }[];
+  /**
+   * Of the rest of `none`, those that no relay is meant to keep: a newer version of them is archived, or their author asked
+   * for them to be deleted.
+   */
+  past: number;
+  /** Each of them as last seen; `past` says how many of `present` and of `absent` no relay is meant to keep. */
+  relays: {
+    url: string;
+    present: number;
+    absent: number;
+    undetermined: number;
+    past: { present: number; absent: number };
+  }[];
   /** When this was computed. */
   computedAt: number;
 }

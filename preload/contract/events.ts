@@ -27,6 +27,8 @@ export interface RelayPresence {
     ending: QueryEnding;
     request: Record<string, unknown>;
     range: number;
+    /** `read-back`: a sync asked for the event by its ID; its range is no part of coverage. */
+    purpose: 'history' | 'read-back';
     run: number;
   } | null;
   /** On what ground, or why it is undetermined: one plain sentence. */

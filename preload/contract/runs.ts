@@ -1,6 +1,6 @@
 /** Runs: what a person asked for, how far it is, and how it ended. */
 
-import type { DeliveryTotals } from './deliveries.ts';
+import type { DeliveryTotals, Reverification } from './deliveries.ts';
 
 export type RangeStatus = 'complete' | 'partial' | 'failed' | 'active';
 export type RunType = 'fetch' | 'recheck' | 'refetch' | 'sync' | 'legacy-resume';
@@ -88,4 +88,6 @@ export interface RunSummary {
   relays: RunRelaySummary[];
   /** Of a sync: how its deliveries stand. Null for every other run. */
   deliveries: DeliveryTotals | null;
+  /** Of a sync: what came of looking again for its verified copies. Null when nobody asked for that. */
+  reverification: Reverification | null;
 }

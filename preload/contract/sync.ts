@@ -1,6 +1,6 @@
 /** Candidates, deliveries, and how far a copy is known to have arrived. */
 
-import type { DeliveryState, DeliveryTotals } from './deliveries.ts';
+import type { DeliveryState, DeliveryTotals, Reverification } from './deliveries.ts';
 import type { RunStatus } from './runs.ts';
 
 /** Why an archived event is not sent, although a relay lacks it (design §6). */
@@ -42,16 +42,34 @@ export interface Narrowing {
   until?: number;
 }
 
+/**
+ * How far a relay was compared with the archive for an account. `unanswered`: it was asked, and never answered. `unfinished`:
+ * it answered, and its history was not gone through to the end, so that nothing is missing there can be said of no event.
+ */
+export type Comparison = 'never-asked' | 'unanswered' | 'unfinished' | 'compared';
+
+/** Copies of one kind, and when the oldest observation among them was made. */
+export interface KindCopies {
+  kind: number;
+  count: number;
+  observedAt: number;
+}
+
 /** Confirmed-missing copies of eligible events on one write relay. */
 export interface CandidateRelay {
   url: string;
   /** Without those in `refused`. */
   count: number;
-  /** When the oldest of the observations that this rests on was made; null without candidates. */
+  /**
+   * When the oldest of the observations that this rests on was made; without candidates, when the relay's whole history was
+   * compared last. Null of a relay that never was compared.
+   */
   observedAt: number | null;
-  kinds: { kind: number; count: number; observedAt: number }[];
+  comparison: Comparison;
+  kinds: KindCopies[];
   /** Missing copies that this relay refused for a lasting reason: offered on demand only. */
   refused: number;
+  refusedKinds: KindCopies[];
   /**
    * Eligible events of which nothing conclusive is known on this relay: they are neither missing nor present. Null while they
    * are being counted, which may take a second or two.
@@ -87,9 +105,20 @@ export interface Candidate {
   refused: boolean;
 }
 
-/** Something that is known about a relay and makes it likely that it refuses some of what would be sent. */
+/** Something that is known about a relay and makes it likely that it refuses or loses some of what would be sent. */
 export interface SyncWarning {
-  type: 'too-old' | 'too-large' | 'authentication' | 'payment' | 'restricted' | 'refused-before' | 'unreachable';
+  type:
+    | 'too-old'
+    | 'too-large'
+    | 'authentication'
+    | 'payment'
+    | 'restricted'
+    | 'refused-before'
+    | 'unreachable'
+    /** In an earlier sync it accepted events and did not return them. */
+    | 'not-returned'
+    /** In an earlier sync it said of no event whether it took it. */
+    | 'no-answer';
   /** How many of the copies it concerns; null when that cannot be told. */
   copies: number | null;
   /** One plain sentence that says where this is known from. */
@@ -158,8 +187,12 @@ export interface DeliveryStep {
   query: number | null;
 }
 
-export interface DeliveryHistory extends Delivery {
+/** A delivery, and the sync that it belongs to. */
+export interface EventDelivery extends Delivery {
   run: number;
+}
+
+export interface DeliveryHistory extends EventDelivery {
   steps: DeliveryStep[];
 }
 
@@ -170,6 +203,8 @@ export interface SyncReport {
   status: RunStatus;
   startedAt: number;
   finishedAt: number | null;
+  /** It was gone on with, or looked at again, after it had ended: from its start to its end is not the time it took. */
+  resumed: boolean;
   /** What the run was narrowed to when it was begun. */
   narrowing: Narrowing;
   totals: DeliveryTotals;
@@ -178,6 +213,8 @@ export interface SyncReport {
   resumable: boolean;
   /** Refused for a lasting reason: sent again on demand only. */
   refused: number;
+  /** Null when its verified copies were never looked for again. */
+  reverification: Reverification | null;
 }
 
 export interface DeliveryPage {

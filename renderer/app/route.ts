@@ -20,12 +20,14 @@ export type Route =
   /** What came from the first version. `source`: of one of several databases; null is the first of them. */
   | { page: 'legacy'; part: LegacyPart; source: number | null }
   /** Without an ID it asks for one. */
-  | { page: 'event'; id: string | null };
+  | { page: 'event'; id: string | null }
+  /** An address that leads nowhere, as it was given. */
+  | { page: 'unknown'; address: string };
 
 const HEX_32 = /^[0-9a-f]{64}$/;
 const NUMBER = /^[1-9]\d{0,14}$/;
 
-/** The route of an address fragment such as `#/account/<key>/coverage`; whatever is unknown is home. */
+/** The route of an address fragment such as `#/account/<key>/coverage`; an empty one is home. */
 export function parseRoute(hash: string): Route {
   const [page, first, second, third] = hash.replace(/^#?\/?/, '').split('/');
   if (page === 'account' && first !== undefined && HEX_32.test(first)) {
@@ -40,7 +42,7 @@ export function parseRoute(hash: string): Route {
   if (page === 'event' && first === undefined) return { page, id: null };
   if (page === 'event' && first !== undefined && HEX_32.test(first)) return { page, id: first };
   if (page === 'relays' || page === 'activity' || page === 'settings') return { page };
-  return { page: 'home' };
+  return page === '' || page === undefined ? { page: 'home' } : { page: 'unknown', address: hash };
 }
 
 /** The address fragment of a route, for links. */
@@ -58,6 +60,8 @@ export function formatRoute(route: Route): string {
     }
     case 'event':
       return route.id === null ? '#/event' : `#/event/${route.id}`;
+    case 'unknown':
+      return route.address;
     case 'relays':
     case 'activity':
     case 'settings':

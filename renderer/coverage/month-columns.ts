@@ -123,6 +123,17 @@ export function monthFound(month: MonthCount): string {
   return isEstablished(month) ? formatCount(month.present) : '–';
 }
 
+/** The columns of the archive itself in one sentence, for readers that cannot see them. */
+export function describeArchive(months: readonly MonthCount[]): string {
+  const archived = months.reduce((sum, month) => sum + month.archived, 0);
+  const most = months.reduce<MonthCount | undefined>(
+    (fullest, month) => (month.archived > (fullest?.archived ?? 0) ? month : fullest),
+    undefined,
+  );
+  if (most === undefined) return 'Nothing is archived yet';
+  return `${countOf(archived, 'archived event')} by month; most in ${formatMonth(most.start, 'UTC')} (${formatCount(most.archived)})`;
+}
+
 /** All months of one relay in one sentence, for readers that cannot see the columns. */
 export function describeMonths(months: readonly MonthCount[]): string {
   const sum = (name: 'archived' | 'present' | 'absent' | 'undetermined'): number =>

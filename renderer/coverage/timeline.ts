@@ -35,8 +35,8 @@ const FIRST_EVENTS = Date.UTC(2020, 10, 1) / 1000;
 
 /**
  * The axis for a coverage tree: from the oldest event or bound that is known to `now`, with a little room before it
- * for the open historical bound. Without anything known it shows the last year. A long axis begins with a year or a
- * month, so that it stands still while a walk reaches older seconds one after another. `firstMonth` is the oldest
+ * for the open historical bound. Without anything known it shows the last year. A long axis begins with a quarter or a
+ * month, and while a walk reaches older seconds one after another with a year, so that it stands still. `firstMonth` is the oldest
  * month that holds an event of a plausible time; what claims to be older does not stretch the axis. While the first
  * walk back to Beginning goes on, the axis begins with the protocol itself, and does not move with each page.
  */
@@ -58,19 +58,24 @@ export function timeAxis(
   end = Math.min(end, now + DAY);
   // How far back a first walk goes is not known before it ends; until then the axis stands still.
   if (isReachingBack(relays)) oldest = Math.min(oldest, FIRST_EVENTS);
-  const start = oldest === Infinity || oldest >= end ? end - YEAR : calmStart(oldest, end);
+  const start = oldest === Infinity || oldest >= end ? end - YEAR : calmStart(oldest, end, relays.some(isWalkingBack));
   const length = Math.max(end - start, 600);
   return { start: end - length * 1.04, end };
 }
 
 function isReachingBack(relays: readonly CoverageRelay[]): boolean {
   if (relays.some((relay) => relay.historyComplete)) return false;
-  return relays.some((relay) => relay.ranges.some((range) => range.since === null && range.status === 'active'));
+  return relays.some(isWalkingBack);
 }
 
-function calmStart(oldest: number, end: number): number {
+function isWalkingBack({ ranges }: CoverageRelay): boolean {
+  return ranges.some((range) => range.since === null && range.status === 'active');
+}
+
+function calmStart(oldest: number, end: number, isWalking: boolean): number {
   const date = new Date(oldest * 1000);
-  if (end - oldest > 2 * YEAR) return Date.UTC(date.getUTCFullYear(), 0, 1) / 1000;
+  const quarter = isWalking ? 0 : date.getUTCMonth() - (date.getUTCMonth() % 3);
+  if (end - oldest > 2 * YEAR) return Date.UTC(date.getUTCFullYear(), quarter, 1) / 1000;
   if (end - oldest > YEAR / 4) return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1) / 1000;
   return oldest;
 }

@@ -42,6 +42,8 @@ export class Session {
   searching = $state(false);
   /** What the Coverage page of that account opens as soon as it is shown; chosen elsewhere. */
   coverageFocus = $state.raw<CoverageFocus | null>(null);
+  /** Whose run is shown on a page that belongs to no account by its address. */
+  accountInView = $state<string | null>(null);
   /** The run that the Runs page opens when it is shown next. */
   runFocus: number | null = null;
   /** What is ticked on the Sync page of each account, by its key, so that it survives a look at another page. */

@@ -1,10 +1,10 @@
-import type { CandidateRelay, CandidateTree, Narrowing } from '../../preload/contract.ts';
+import type { CandidateRelay, CandidateTree, KindCopies, Narrowing } from '../../preload/contract.ts';
 import { toggled } from '../state/toggled.ts';
 import { daysProblem, secondsOf, type DayBounds } from './day-bounds.ts';
 
 /**
- * What is ticked on the Sync page. A kind is ticked for all relays together, so that what is shown is exactly what a
- * {@link Narrowing} can say. Null is all of them, those included that turn up later; a set holds what was ticked and
+ * What is ticked on the Sync page. Relays and kinds are two lists, and what stands in both is taken, so that what is shown
+ * is exactly what a {@link Narrowing} can say. Null is all of them, those included that turn up later; a set holds what was ticked and
  * nothing else, so that nothing is sent that nobody saw.
  */
 export interface SyncSelection extends DayBounds {
@@ -46,11 +46,10 @@ export function relayTick(selection: SyncSelection, relay: CandidateRelay): Tick
   return relay.kinds.every(({ kind }) => includesKind(selection, kind)) ? 'on' : 'mixed';
 }
 
-/** The tick over everything in a tree. */
-export function treeTick(selection: SyncSelection, tree: Pick<CandidateTree, 'relays'>): Tick {
-  const ticks = tree.relays.map((relay) => relayTick(selection, relay));
-  if (ticks.every((tick) => tick === 'on')) return 'on';
-  return ticks.every((tick) => tick === 'off') || selection.kinds?.size === 0 ? 'off' : 'mixed';
+/** The tick over some rows. Over none of them nothing is ticked. */
+export function tickOver(ticks: readonly Tick[]): Tick {
+  if (ticks.length > 0 && ticks.every((tick) => tick === 'on')) return 'on';
+  return ticks.every((tick) => tick === 'off') ? 'off' : 'mixed';
 }
 
 /** One relay ticked or not; `all` are the relays that there are. */
@@ -73,9 +72,14 @@ export function withKind(
   return { ...selection, kinds: chosen(selection.kinds, kind, wanted, all) };
 }
 
-/** Everything ticked, or nothing. */
-export function withAll(selection: SyncSelection, wanted: boolean): SyncSelection {
-  return { ...selection, relays: wanted ? null : new Set(), kinds: null };
+/** All relays ticked, or none; kinds stay as they are. */
+export function withAllRelays(selection: SyncSelection, wanted: boolean): SyncSelection {
+  return { ...selection, relays: wanted ? null : new Set() };
+}
+
+/** All kinds ticked, or none; relays stay as they are. */
+export function withAllKinds(selection: SyncSelection, wanted: boolean): SyncSelection {
+  return { ...selection, kinds: wanted ? null : new Set() };
 }
 
 function chosen<T>(set: ReadonlySet<T> | null, member: T, wanted: boolean, all: readonly T[]): ReadonlySet<T> | null {
@@ -88,9 +92,39 @@ export function isEmpty({ relays, kinds }: SyncSelection): boolean {
   return relays?.size === 0 || kinds?.size === 0;
 }
 
+/** True when a relay or a kind is left out. */
+export function isUnticked({ relays, kinds }: SyncSelection): boolean {
+  return relays !== null || kinds !== null;
+}
+
 /** True when it leaves something out. */
 export function isNarrowed(selection: SyncSelection): boolean {
-  return selection.relays !== null || selection.kinds !== null || selection.from !== '' || selection.to !== '';
+  return isUnticked(selection) || selection.from !== '' || selection.to !== '';
+}
+
+/** The tree of all that can be sent: with what relays refused before where that is wanted. */
+export function offeredTree(tree: CandidateTree, { includeRefused }: SyncSelection): CandidateTree {
+  if (!includeRefused) return tree;
+  const relays = tree.relays.map((relay) => {
+    const kinds = kindsTogether([...relay.kinds, ...relay.refusedKinds]);
+    const observedAt = kinds.length === 0 ? relay.observedAt : Math.min(...kinds.map((each) => each.observedAt));
+    return { ...relay, kinds, count: relay.count + relay.refused, observedAt };
+  });
+  return { ...tree, relays, total: relays.reduce((sum, { count }) => sum + count, 0) };
+}
+
+/** Copies of the same kind added up, as old as the oldest of them; by the number of the kind. */
+export function kindsTogether(copies: readonly KindCopies[]): KindCopies[] {
+  const together = new Map<number, KindCopies>();
+  for (const { kind, count, observedAt } of copies) {
+    const known = together.get(kind);
+    together.set(kind, {
+      kind,
+      count: count + (known?.count ?? 0),
+      observedAt: Math.min(observedAt, known?.observedAt ?? observedAt),
+    });
+  }
+  return [...together.values()].sort((left, right) => left.kind - right.kind);
 }
 
 /** What is sent to the engine; null while the days are wrong or nothing is ticked. */
@@ -102,15 +136,21 @@ export function narrowingOf(selection: SyncSelection): Narrowing | null {
   return narrowing;
 }
 
-/** Copies that are ticked, and on how many relays; refused ones apart, as the tree has them apart. */
+/** Copies that are ticked, of a tree as it is offered; how many of them were refused before, and on how many relays. */
 export function selectedCopies(
   tree: Pick<CandidateTree, 'relays'>,
   selection: SyncSelection,
-): { copies: number; relays: number } {
-  const counts = tree.relays
-    .filter(({ url }) => includesRelay(selection, url))
-    .map(({ kinds }) =>
-      kinds.filter(({ kind }) => includesKind(selection, kind)).reduce((sum, { count }) => sum + count, 0),
-    );
-  return { copies: counts.reduce((sum, count) => sum + count, 0), relays: counts.filter((count) => count > 0).length };
+): { copies: number; refused: number; relays: number } {
+  const ticked = tree.relays.filter(({ url }) => includesRelay(selection, url));
+  const counts = ticked.map(({ kinds }) => copiesTicked(selection, kinds));
+  const refused = selection.includeRefused
+    ? ticked.reduce((sum, { refusedKinds }) => sum + copiesTicked(selection, refusedKinds), 0)
+    : 0;
+  const relays = counts.filter((count) => count > 0).length;
+  return { copies: counts.reduce((sum, count) => sum + count, 0), refused, relays };
+}
+
+/** Copies of kinds that are ticked. */
+export function copiesTicked(selection: SyncSelection, kinds: readonly KindCopies[]): number {
+  return kinds.filter(({ kind }) => includesKind(selection, kind)).reduce((sum, { count }) => sum + count, 0);
 }

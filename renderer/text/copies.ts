@@ -5,21 +5,23 @@ import { isEstablished } from './sentences.ts';
 
 /** One part of the bar of copies. */
 export interface CopiesPart {
-  key: 'undetermined' | 'none' | 'one' | 'two' | 'more';
+  key: 'undetermined' | 'none' | 'one' | 'two' | 'more' | 'past';
   name: string;
   count: number;
 }
 
 /**
- * An account's archived events by the number of source relays that hold them. Those that no relay was conclusively
+ * An account's archived events by the number of source relays that held them when last seen. Those that are on none because
+ * relays are not meant to keep them stand apart, and are no alarm. Those that no relay was conclusively
  * asked about stand apart: that they are nowhere is not known. The parts add up to all events.
  */
 export function copiesParts(copies: CopiesSummary): CopiesPart[] {
   return [
-    { key: 'none', name: 'On no relay', count: Math.max(0, copies.none - copies.undetermined) },
+    { key: 'none', name: 'On no relay', count: Math.max(0, copies.none - copies.undetermined - copies.past) },
     { key: 'one', name: 'On 1 relay', count: copies.one },
     { key: 'two', name: 'On 2 relays', count: copies.two },
     { key: 'more', name: 'On 3 or more', count: copies.more },
+    { key: 'past', name: 'Replaced or deleted', count: copies.past },
     { key: 'undetermined', name: 'Undetermined', count: copies.undetermined },
   ];
 }
@@ -33,13 +35,46 @@ export function formatShare(count: number, total: number): string {
   return share > 99 ? 'over 99 %' : `${Math.round(share)} %`;
 }
 
-/** What the numbers of copies mean, in a sentence or two. */
+/**
+ * What numbers of copies are worth that were counted before the archive came to hold `archived` events: counting takes a
+ * while, and events keep arriving. Null when they are about the archive as it is.
+ */
+export function countedBefore(copies: CopiesSummary, archived: number): string | null {
+  if (copies.events === archived) return null;
+  return `Counted when ${countOf(copies.events, 'event')} were archived instead of ${formatCount(archived)}; being counted again.`;
+}
+
+/** What stands beside the number of events that a relay was last seen to hold; null where nothing has to be said. */
+export function presentHint({ past }: Pick<CopiesSummary['relays'][number], 'past'>): string | null {
+  if (past.present === 0) return null;
+  return `As last seen. ${countOf(past.present, 'of them was', 'of them were')} replaced by a newer version or deleted since; the relay may not hold ${past.present === 1 ? 'it' : 'them'} any more.`;
+}
+
+/** The same of those that it was seen to lack. */
+export function absentHint({ past, absent }: Pick<CopiesSummary['relays'][number], 'past' | 'absent'>): string | null {
+  if (past.absent === 0) return null;
+  const which =
+    past.absent === absent
+      ? absent === 1
+        ? 'It was'
+        : 'All of them were'
+      : `${countOf(past.absent, 'of them was', 'of them were')}`;
+  return `${which} replaced by a newer version or deleted: relays do not keep those.`;
+}
+
+/** What the numbers of copies mean, in a sentence or two; of no events nothing is said. */
 export function copiesSentence(copies: CopiesSummary): string {
-  const gone = Math.max(0, copies.none - copies.undetermined);
+  if (copies.events === 0) return '';
+  const gone = Math.max(0, copies.none - copies.undetermined - copies.past);
   const sentences: string[] = [];
   if (gone > 0) {
     sentences.push(
-      `${countOf(gone, 'event')} ${gone === 1 ? 'is' : 'are'} on none of the relays that were conclusively asked; this archive may hold the only ${gone === 1 ? 'copy' : 'copies'}.`,
+      `${countOf(gone, 'event')} ${gone === 1 ? 'was' : 'were'} on none of the relays that were conclusively asked, as last seen; this archive may hold the only ${gone === 1 ? 'copy' : 'copies'}.`,
+    );
+  }
+  if (copies.past > 0) {
+    sentences.push(
+      `${countOf(copies.past, 'event')} on no relay ${copies.past === 1 ? 'was' : 'were'} replaced by a newer version or deleted: relays do not keep those, this archive does.`,
     );
   }
   if (copies.undetermined > 0) {

@@ -1,12 +1,16 @@
 import type {
+  Delivery,
   DeliveryReason,
   DeliveryState,
   DeliveryStep,
   DeliveryTotals,
   ExclusionReason,
+  RelayProgress,
+  Reverification,
+  RunSummary,
 } from '../../preload/contract.ts';
 import { countOf, formatCount } from './numbers.ts';
-import { status, type Status } from './status.ts';
+import { isUnderWay, relayRunStatus, runStatus, status, type Status } from './status.ts';
 
 /** States in the order in which a delivery goes through them; the troubled ones after the good ones. */
 export const deliveryStates: readonly DeliveryState[] = [
@@ -21,7 +25,7 @@ export const deliveryStates: readonly DeliveryState[] = [
 
 const states: Record<DeliveryState, Status> = {
   pending: status('quiet', 'dashed', 'Pending'),
-  sent: status('busy', 'waiting', 'Sent'),
+  sent: status('busy', 'underway', 'Sent'),
   accepted: status('busy', 'half', 'Accepted'),
   verified: status('good', 'check', 'Verified'),
   unverified: status('warn', 'question', 'Unverified'),
@@ -137,6 +141,22 @@ export function reasonSentence(reason: DeliveryReason): string {
   return reasonSentences[reason];
 }
 
+/** Sentences of ours that stand where a relay that refuses says nothing itself. */
+const OWN_WORDS = /^The (relay refused the event and gave no reason|connection ended each time this event was sent)\./;
+
+/** Whether a delivery's message is what the relay said, and not what Holdfast makes of it. */
+export function isRelaysWord({ state, reason, message }: Pick<Delivery, 'state' | 'reason' | 'message'>): boolean {
+  if (message === null || OWN_WORDS.test(message)) return false;
+  if (state === 'rejected') return true;
+  return reason === null ? state === 'accepted' || state === 'verified' : state === 'pending' && reason !== 'not-sent';
+}
+
+/** The same of a step: answers to a sending are the relay's. */
+export function isRelaysAnswer({ outcome, message }: Pick<DeliveryStep, 'outcome' | 'message'>): boolean {
+  if (message === null || OWN_WORDS.test(message)) return false;
+  return outcome === 'accepted' || outcome === 'duplicate' || outcome === 'rejected';
+}
+
 const steps: Record<DeliveryStep['type'], string> = {
   send: 'Sent',
   'read-back': 'Asked for it',
@@ -152,7 +172,7 @@ const outcomes: Record<NonNullable<DeliveryStep['outcome']>, Status> = {
   accepted: status('good', 'check', 'Accepted'),
   duplicate: status('good', 'check', 'Had it already'),
   rejected: status('bad', 'cross', 'Rejected'),
-  unanswered: status('warn', 'waiting', 'No answer'),
+  unanswered: status('warn', 'underway', 'No answer'),
   interrupted: status('warn', 'unlinked', 'Interrupted'),
   found: status('good', 'check', 'Returned, valid'),
   'not-found': status('warn', 'question', 'Not returned'),
@@ -183,6 +203,30 @@ export function verifiedOf(totals: DeliveryTotals): string {
   return `${formatCount(totals.verified)} verified of ${formatCount(deliveriesIn(totals))}`;
 }
 
+/** How looking again for verified copies stands: whether each of them was returned. */
+export function reverificationStatus({ copies, returned, missing, endedAt }: Reverification): Status {
+  if (endedAt === null) return states.accepted;
+  return returned === copies ? states.verified : missing > 0 ? states.unverified : unfinished;
+}
+
+/**
+ * What came of looking again for verified copies: "100 copies read back again: 98 returned, 2 not returned any more". Its
+ * time stands beside it.
+ */
+export function reverifiedSentence({ copies, returned, missing, endedAt }: Reverification): string {
+  if (endedAt === null) {
+    const gone = missing === 0 ? '' : `, ${formatCount(missing)} not returned any more`;
+    return `Reading ${countOf(copies, 'copy', 'copies')} back again: ${formatCount(returned)} returned so far${gone}`;
+  }
+  const unread = copies - returned - missing;
+  const parts = [
+    returned === copies ? (copies === 1 ? 'returned' : 'all returned') : `${formatCount(returned)} returned`,
+    missing === 0 ? '' : `${formatCount(missing)} not returned any more`,
+    unread <= 0 ? '' : `${formatCount(unread)} not looked for to the end`,
+  ];
+  return `${countOf(copies, 'copy', 'copies')} read back again: ${parts.filter((part) => part !== '').join(', ')}`;
+}
+
 /** What a button that sends says: "Send 318 copies to 2 relays". */
 export function sendName(copies: number, relays: number): string {
   return `Send ${countOf(copies, 'copy', 'copies')} to ${countOf(relays, 'relay')}`;
@@ -190,13 +234,35 @@ export function sendName(copies: number, relays: number): string {
 
 const finished = status('good', 'check', 'Complete');
 const refusedSome = status('bad', 'cross', 'Some refused');
+const refusedAll = status('bad', 'cross', 'All refused');
 const unfinished = status('warn', 'half', 'Unfinished');
+const unverifiedSome = status('warn', 'question', 'Some unverified');
+const unverifiedAll = status('warn', 'question', 'None verified');
 const nothing = status('quiet', 'dashed', 'Nothing sent');
 
-/** One relay of a sync that does nothing now. What Resume would go on with counts before what was refused. */
-export function relayDeliveryStatus(totals: DeliveryTotals): Status {
+/**
+ * How deliveries stand together where nothing is done with them now: of one relay or of a whole sync, in the same words at
+ * any time. What was not sent or not read back counts before what the relay does not return, and that before refusals.
+ */
+export function restingStatus(totals: DeliveryTotals): Status {
   const all = deliveriesIn(totals);
-  if (totals.pending === all && all > 0) return nothing;
-  if (totals.pending + totals.sent + totals.accepted + totals.unverified > 0) return unfinished;
-  return totals.rejected > 0 ? refusedSome : finished;
+  const { pending, sent, accepted, verified, unverified, rejected } = totals;
+  if (pending === all && all > 0) return nothing;
+  if (pending + sent + accepted > 0) return unfinished;
+  if (unverified > 0) return verified === 0 ? unverifiedAll : unverifiedSome;
+  if (rejected > 0) return rejected === all ? refusedAll : refusedSome;
+  return finished;
+}
+
+/** One relay of a sync: what it does now, else how its deliveries stand. */
+export function relayDeliveryStatus(
+  totals: DeliveryTotals,
+  live?: Pick<RelayProgress, 'state' | 'waitingUntil'>,
+): Status {
+  return live !== undefined && isUnderWay(live.state) ? relayRunStatus(live) : restingStatus(totals);
+}
+
+/** A run of any type. Of a sync that ended early its deliveries say more than that it is partial. */
+export function statusOfRun({ status, type, deliveries }: Pick<RunSummary, 'status' | 'type' | 'deliveries'>): Status {
+  return deliveries !== null && status === 'partial' ? restingStatus(deliveries) : runStatus(status, type);
 }

@@ -30,6 +30,16 @@ export function accountName(account: Pick<AccountSummary, 'label' | 'npub'>): st
   return account.label === null ? shorten(account.npub) : visibleControls(account.label);
 }
 
+/** Two letters that tell an account where there is no room for its name: of its words, or of its key behind `npub1`. */
+export function accountInitials({ label, npub }: Pick<AccountSummary, 'label' | 'npub'>): string {
+  const words = (label === null ? npub.replace(/^npub1/, '') : visibleControls(label)).trim().split(/\s+/u);
+  const [first = [], second] = words.map((word) =>
+    [...new Intl.Segmenter().segment(word)].map(({ segment }) => segment),
+  );
+  const letters = second === undefined ? first.slice(0, 2) : [first[0] ?? '', second[0] ?? ''];
+  return letters.join('');
+}
+
 /** The name of an account known by its public key, for lists that only carry the key. */
 export function accountNameByKey(pubkey: string, accounts: readonly AccountSummary[] | undefined): string {
   const account = accounts?.find((candidate) => candidate.pubkey === pubkey);

@@ -15,7 +15,7 @@ import { verifiedOf } from './deliveries.ts';
 import { tamed } from './foreign.ts';
 import { relayInSentence } from './names.ts';
 import { countOf, formatCount, formatRate } from './numbers.ts';
-import { relayRunStatus } from './status.ts';
+import { isPacing, relayRunStatus } from './status.ts';
 import { formatDuration, formatRelative, formatSpan } from './times.ts';
 
 /** The one line of facts in the header of an account. `now` is in Unix seconds. */
@@ -112,11 +112,11 @@ function fetchingParts(runs: readonly RunProgress[]): string[] {
   ];
 }
 
-/** What a sync is doing: "2 relays receiving", "1,204 verified of 3,000". */
+/** What a sync is doing: "syncing with 2 relays", "1,204 verified of 3,000". */
 function syncingParts({ relays, deliveries }: RunProgress): string[] {
   if (deliveries === null) return [];
-  const receiving = relays.filter((relay) => relay.state === 'sending' || relay.state === 'reading-back').length;
-  return [receiving === 0 ? 'sync in progress' : `${countOf(receiving, 'relay')} receiving`, verifiedOf(deliveries)];
+  const busy = relays.filter((relay) => isPacing(relay.state)).length;
+  return [busy === 0 ? 'sync in progress' : `syncing with ${countOf(busy, 'relay')}`, verifiedOf(deliveries)];
 }
 
 /** The line of the activity bar. Null when nothing is going on, so that the bar can say so in its own way. */
@@ -128,7 +128,7 @@ export function activityLine(snapshot: ActivitySnapshot, now: number): string | 
     ...snapshot.runs.flatMap(syncingParts),
   ];
   const waiting = relays
-    .filter((relay) => relay.waitingUntil !== null && relay.waitingUntil > now)
+    .filter((relay) => relay.waitingUntil !== null && relay.waitingUntil > now && !isPacing(relay.state))
     .sort((left, right) => (left.waitingUntil ?? 0) - (right.waitingUntil ?? 0));
   const first = waiting[0];
   if (first?.waitingUntil != null) {

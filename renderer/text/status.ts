@@ -19,7 +19,7 @@ export type Tone = 'good' | 'warn' | 'bad' | 'busy' | 'quiet';
 
 /** The shape that stands beside the word, so that a state never depends on colour. */
 export type StatusShape =
-  'check' | 'half' | 'cross' | 'running' | 'waiting' | 'dashed' | 'stopped' | 'unlinked' | 'question';
+  'check' | 'half' | 'cross' | 'running' | 'waiting' | 'underway' | 'dashed' | 'stopped' | 'unlinked' | 'question';
 
 /** A state as it is shown everywhere: shape, word and colour together. */
 export interface Status {
@@ -132,6 +132,11 @@ const underWay: readonly RelayRunState[] = [
 /** True while a run has something to do on the relay or waits for it. */
 export function isUnderWay(state: RelayRunState): boolean {
   return underWay.includes(state);
+}
+
+/** True where a moment's wait is only the pace at which a relay is sent to, and nothing to be told. */
+export function isPacing(state: RelayRunState): boolean {
+  return state === 'sending' || state === 'reading-back';
 }
 
 /**

@@ -17,12 +17,14 @@ function relay(changes: Partial<CandidateRelay> = {}): CandidateRelay {
       { kind: 30_023, count: 199, observedAt: AT + 60 },
     ],
     refused: 3,
+    refusedKinds: [{ kind: 1, count: 3, observedAt: AT }],
+    comparison: 'compared',
     undetermined: 40,
     ...changes,
   };
 }
 
-const nothing: CandidateRelay = { ...relay(), url: COMPLETE, count: 0, observedAt: null, kinds: [], refused: 0, undetermined: 0 }; // prettier-ignore
+const nothing: CandidateRelay = { ...relay(), url: COMPLETE, count: 0, observedAt: AT, kinds: [], refused: 0, refusedKinds: [], undetermined: 0 }; // prettier-ignore
 
 function tree(changes: Partial<CandidateTree> = {}): CandidateTree {
   return {
@@ -81,11 +83,12 @@ describe('candidates --json', () => {
           url: SENDING,
           count: 1200,
           observedAt: AT,
+          comparison: 'compared',
           kinds: { '1': 1001, '30023': 199 },
           refused: 3,
           events: events.filter(({ refused }) => !refused).map(({ event }) => event),
         },
-        { url: COMPLETE, count: 0, observedAt: null, kinds: {}, refused: 0, events: [] },
+        { url: COMPLETE, count: 0, observedAt: AT, comparison: 'compared', kinds: {}, refused: 0, events: [] },
       ],
       undetermined: [
         { url: SENDING, count: 40 },
@@ -131,12 +134,12 @@ describe('candidates for a person', () => {
       [
         'alice: 1,200 missing copies may be sent',
         '',
-        `${SENDING} (1,200 missing, as of 2023-11-14 22:13:20 UTC, 3 refused before, 40 undetermined)`,
+        `${SENDING} (1,200 missing, 3 missing that it refused before, as of 2023-11-14 22:13:20 UTC, 40 undetermined)`,
         '   kind  missing  observed (UTC)',
         '      1    1,001  2023-11-14 22:13:20',
         '  30023      199  2023-11-14 22:14:20',
         '',
-        `${COMPLETE} (nothing missing)`,
+        `${COMPLETE} (nothing missing, as of 2023-11-14 22:13:20 UTC)`,
         '',
         '4 events that relays lack are not sent: 3 deleted, 1 replaced by a newer version.',
         '3 copies that relays refused before are offered on demand only.',
@@ -152,15 +155,41 @@ describe('candidates for a person', () => {
     expect(await rig.run('candidates', NPUB)).toBe(0);
     expect(rig.stdout.lines).toEqual([
       'alice: Nothing that may be sent is confirmed missing on the write relays.',
-      `${COMPLETE} (nothing missing)`,
+      `${COMPLETE} (nothing missing, as of 2023-11-14 22:13:20 UTC)`,
     ]);
     expect(rig.stderr.text).toBe('');
+  });
+
+  it('does not let ignorance pass for nothing missing', async () => {
+    const unasked = { ...nothing, observedAt: null, comparison: 'never-asked' as const };
+    const none = tree({ total: 0, relays: [unasked], excluded: [] });
+    const { rig } = rigOf([none]);
+    expect(await rig.run('candidates', NPUB)).toBe(1);
+    expect(rig.stdout.lines).toEqual([
+      'alice: Nothing that may be sent is confirmed missing on the write relays. The relay was never asked, so what is missing there is not known: fetch first.',
+      `${COMPLETE} (never asked: fetch first)`,
+    ]);
+    expect(rig.stderr.text).toContain(`holdfast fetch ${NPUB}`);
+    const scripted = rigOf([none]);
+    expect(await scripted.rig.run('candidates', NPUB, '--json')).toBe(1);
+    expect(scripted.rig.stdout.document).toMatchObject({ relays: [{ comparison: 'never-asked', observedAt: null }] });
+    const some = rigOf([tree({ relays: [relay({ refused: 0 }), unasked], excluded: [] })]);
+    expect(await some.rig.run('candidates', NPUB)).toBe(0);
+    expect(some.rig.stdout.text).toContain('But 1 relay was never asked, so what is missing there is not known');
+  });
+
+  it('says of a relay that it lacks what it refused, and does not call that nothing', async () => {
+    const refusing = { ...nothing, refused: 60 };
+    const { rig } = rigOf([tree({ total: 0, relays: [refusing], excluded: [] })]);
+    expect(await rig.run('candidates', NPUB)).toBe(1);
+    expect(rig.stdout.text).toContain('(60 missing that it refused before, as of');
+    expect(rig.stdout.text).not.toContain('nothing missing');
   });
 
   it('says whether it is the narrowing that selects nothing', async () => {
     const none = tree({ total: 0, relays: [{ ...nothing, undetermined: 2 }], excluded: [] });
     const narrowed = rigOf([none, tree()]);
-    expect(await narrowed.rig.run('candidates', NPUB, '--kind', '7')).toBe(0);
+    expect(await narrowed.rig.run('candidates', NPUB, '--kind', '7')).toBe(1);
     expect(narrowed.rig.stdout.lines[0]).toBe(
       'alice: This narrowing selects nothing; without it there are 1,200 missing copies. Of 2 copies it is not known whether relays have them; fetching may tell.',
     );
@@ -172,7 +201,7 @@ describe('candidates for a person', () => {
 
   it('says that there is no relay to send to', async () => {
     const { rig } = rigOf([tree({ total: 0, relays: [], excluded: [] })]);
-    expect(await rig.run('candidates', NPUB)).toBe(0);
+    expect(await rig.run('candidates', NPUB)).toBe(1);
     expect(rig.stdout.lines).toEqual(['alice: This account has no write relays to send to.']);
     expect(rig.stderr.text).toContain('--write URL');
   });

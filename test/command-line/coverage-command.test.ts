@@ -102,7 +102,16 @@ const copies: CopiesSummary = {
   two: 12_000,
   more: 0,
   undetermined: 20,
-  relays: [{ url: 'wss://relay-a.example', present: 8210, absent: 1329, undetermined: 2892 }],
+  past: 2,
+  relays: [
+    {
+      url: 'wss://relay-a.example',
+      present: 8210,
+      absent: 1329,
+      undetermined: 2892,
+      past: { present: 4, absent: 9 },
+    },
+  ],
   computedAt: 1_700_000_100,
 };
 
@@ -137,14 +146,14 @@ describe('coverage --json', () => {
     expect(rig.stdout.document).toEqual({
       account: PUBKEY,
       archive: { events: 12_431, oldest: 1_600_000_000, newest: 1_700_000_000 },
-      copies: { none: 31, one: 400, two: 12_000, more: 0, undetermined: 20 },
+      copies: { none: 31, one: 400, two: 12_000, more: 0, undetermined: 20, past: 2 },
       relays: [
         {
           url: 'wss://relay-a.example',
           role: 'write',
           historyComplete: false,
           forwardBoundary: null,
-          copies: { present: 8210, absent: 1329, undetermined: 2892 },
+          copies: { present: 8210, absent: 1329, undetermined: 2892, past: { present: 4, absent: 9 } },
           ranges: [
             {
               ...rangeFields,
@@ -193,8 +202,10 @@ describe('coverage for a person', () => {
     expect(await rig.run('coverage', NPUB)).toBe(0);
     const { lines } = rig.stdout;
     expect(lines[0]).toMatch(/^alice: 12,431 events archived, 2020-09-13 to 2023-11-14$/);
-    expect(lines[1]).toBe('  copies: 11 on no relay, 400 on one, 12,000 on two, 0 on three or more, 20 undetermined');
-    expect(lines[3]).toBe('  copies: 8,210 present, 1,329 absent, 2,892 undetermined');
+    expect(lines[1]).toBe(
+      '  copies: 11 on no relay (2 replaced or deleted), 400 on one, 12,000 on two, 0 on three or more, 20 undetermined',
+    );
+    expect(lines[3]).toBe('  copies: 8,210 present, 1,329 absent (9 replaced or deleted), 2,892 undetermined');
     expect(lines[2]).toBe('wss://relay-a.example (write, history not complete, 2 invalid observations)');
     expect(lines[5]).toMatch(
       /^ {6}7 {2}Beginning {3}2023-11-14 22:13:20 {2}partial {2}8,214 +8,210 +4 {2}2023-11-14 22:14:10/,

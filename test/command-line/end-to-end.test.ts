@@ -214,8 +214,10 @@ describe('the command line as a process', () => {
     // Two pages of a hundred, of which the second begins with the last event of the first.
     expect(stopped.document).toMatchObject({ run: 1, resumable: true, newlyArchived: 199 });
     const progress = stopped.stderr.split('\n').filter((line) => line !== '');
-    expect(progress.length).toBeGreaterThan(0);
+    expect(progress.length).toBeGreaterThan(1);
+    const last = progress.pop() ?? '';
     for (const line of progress) expect(JSON.parse(line)).toMatchObject({ type: 'progress', run: 1 });
+    expect(JSON.parse(last)).toMatchObject({ type: 'ended', run: 1, status: 'cancelled', newlyArchived: 199 });
 
     gate.open();
     const resumed = await holdfast(['resume', '--json', '--data', data]);

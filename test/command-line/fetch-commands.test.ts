@@ -79,7 +79,7 @@ describe('fetch', () => {
     expect(rig.asked).toEqual([
       { account: PUBKEY, recheck: true, relays: ['wss://a.example'], limit: 50, strategy: 'paging' },
     ]);
-    const { id, deliveries: _, ...rest } = sampleRun();
+    const { id, deliveries: _, reverification: __, ...rest } = sampleRun();
     expect(rig.stdout.document).toEqual({ run: id, ...rest });
     expect(rig.closed).toBe(1);
   });
@@ -131,7 +131,9 @@ describe('fetch', () => {
     const events = rig.stderr.lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(events[0]).toMatchObject({ type: 'progress', run: 5, found: 100, relays: [relayProgress()] });
     expect(events.length).toBeGreaterThanOrEqual(4);
-    expect(events.length).toBeLessThanOrEqual(5);
+    expect(events.length).toBeLessThanOrEqual(6);
+    expect(events.pop()).toMatchObject({ type: 'ended', run: 5, status: 'complete', found: 120, newlyArchived: 20 });
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['progress']));
     expect(rig.topics.activity.listeners).toBe(0);
     expect(rig.clock.pending).toBe(0);
   });
@@ -170,7 +172,8 @@ describe('fetch', () => {
       }
       rig.end(sampleRun());
       expect(await running).toBe(0);
-      expect(rig.stderr.lines).toHaveLength(quiet ? 0 : 3);
+      expect(rig.stderr.lines).toHaveLength(quiet ? 0 : 4);
+      if (!quiet) expect(rig.stderr.lines.at(-1)).toBe('holdfast: run 5 ended: complete, found 120, new 20');
       expect(rig.stdout.text).not.toBe('');
     }
   });

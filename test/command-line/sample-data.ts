@@ -46,6 +46,7 @@ export function sampleRun(changes: Partial<RunSummary> = {}): RunSummary {
     startedAt: 1_700_000_000,
     finishedAt: 1_700_000_065,
     resumed: false,
+    reverification: null,
     boundary: 1_700_000_000,
     limit: 100,
     strategy: 'auto',

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { DeliveryTotals, RunSummary, SyncPreview } from '../../preload/contract.ts';
+import type {
+  CandidateTree,
+  Comparison,
+  DeliveryTotals,
+  RunStatus,
+  RunSummary,
+  SyncPreview,
+} from '../../preload/contract.ts';
 import type { ServiceTable } from '../../main/ipc/service-table.ts';
 import { Fault } from '../../main/platform/fault.ts';
 import { commandLineRig, type Rig } from './command-line-rig.ts';
@@ -61,6 +68,8 @@ function rigWithSync(run: Partial<RunSummary>, methods: Partial<ServiceTable> = 
         status: ended.status,
         startedAt: 1,
         finishedAt: 2,
+        resumed: ended.resumed,
+        reverification: { begunAt: 5, endedAt: 9, copies: 5, returned: 3, missing: 1 },
         narrowing: {},
         totals: TOTALS,
         reasons: [{ state: 'rejected', reason: 'invalid', count: 2 }],
@@ -128,6 +137,20 @@ describe('sync', () => {
     expect(rig.stdout.document).toEqual(DOCUMENT);
   });
 
+  it.each<[RunStatus, boolean, number]>([
+    ['partial', true, 3],
+    ['partial', false, 1],
+    ['cancelled', true, 3],
+    ['failed', true, 1],
+    ['complete', false, 0],
+  ])('that ended %s (resumable: %s) has exit code %i, when resumed, too', async (status, resumable, code) => {
+    for (const command of [['sync', NPUB], ['resume']]) {
+      const rig = rigWithSync({ status, resumable });
+      expect(await rig.run(...command)).toBe(code);
+      expect(rig.stderr.text.includes('holdfast resume')).toBe(resumable);
+    }
+  });
+
   it('says for a person how each relay stands, and why; words of relays are printed as text', async () => {
     const rig = rigWithSync({ status: 'partial', resumable: true });
     expect(await rig.run('sync', NPUB)).toBe(3);
@@ -138,18 +161,24 @@ describe('sync', () => {
     expect(rig.stderr.text).toContain('1 run can be resumed with: holdfast resume');
   });
 
-  it.each([
-    ['complete', 0],
-    ['failed', 1],
-    ['partial', 3],
-    ['cancelled', 3],
-  ] as const)('ends %s with %i', async (status, code) => {
-    expect(await rigWithSync({ status }).run('sync', NPUB, '--quiet')).toBe(code);
+  it('says for a person what came of looking again for what was verified, and names the account as elsewhere', async () => {
+    const rig = rigWithSync({ status: 'partial' });
+    await rig.run('sync', NPUB);
+    expect(rig.stdout.text).toContain(
+      '1970-01-01 00:00:09 UTC: 5 copies read back again, 3 returned, 1 not returned any more, 1 not looked for to the end',
+    );
+    expect(rig.stdout.text).toContain(`holdfast sync ${NPUB} --retry-refused`);
+  });
+
+  it('that was resumed is not said to have taken the pause, too', async () => {
+    const rig = rigWithSync({ status: 'complete', resumed: true });
+    await rig.run('sync', NPUB);
+    expect(rig.stdout.lines[0]).toBe('Run 5, sync of alice: complete. 10 of 13 copies verified.');
   });
 
   it('says that nothing is missing, and that this is fine', async () => {
     const nothing = async (): Promise<never> => {
-      throw new Fault('nothing-to-do', 'Nothing that may be sent is confirmed missing.', { missing: 0 });
+      throw new Fault('nothing-to-do', 'Nothing that may be sent is confirmed missing.', { complete: true });
     };
     const rig = rigWithSync({}, { 'sync.start': nothing });
     expect(await rig.run('sync', NPUB)).toBe(0);
@@ -159,18 +188,77 @@ describe('sync', () => {
     expect(scripted.stdout.document).toMatchObject({ run: null, totals: { pending: 0, verified: 0 }, deliveries: [] });
   });
 
-  it('takes a narrowing that selects nothing, although something is missing, for a mistake', async () => {
+  it('is no success where something is missing or nobody knows', async () => {
     const rig = rigWithSync(
       {},
       {
         'sync.start': async () => {
-          throw new Fault('nothing-to-do', 'This narrowing selects nothing.', { missing: 4 });
+          throw new Fault('nothing-to-do', 'This narrowing selects nothing.', { complete: false });
         },
       },
     );
     expect(await rig.run('sync', NPUB, '--kind', '30023')).toBe(1);
     expect(rig.stderr.text).toBe('holdfast: This narrowing selects nothing.\n');
     expect(rig.stdout.text).toBe('');
+  });
+
+  it.each([
+    [['--relay', 'wss://nobody.example'], /no write relay|none of the relays/],
+    [['--since', '2024-05-02', '--until', '2024-05-01'], /ends before it begins/],
+    [[], /Another Holdfast/],
+  ])('says of %j what is wrong with it, although another process has the archive', async (narrowing, message) => {
+    const rig = commandLineRig({
+      methods: {
+        'candidates.tree': async ({ relays }) => {
+          if (relays !== undefined) throw new Fault('unknown-relay', 'It is none of the relays of this account.');
+          return { account: PUBKEY, total: 0, relays: [], excluded: [], computedAt: 1 };
+        },
+      },
+      createEngine: async ({ mode }, engine) => {
+        if (mode === 'reader') return engine;
+        throw new Fault('data-directory-in-use', 'Another Holdfast is using the data directory.');
+      },
+    });
+    expect(await rig.run('sync', NPUB, ...narrowing)).toBe(narrowing.length > 0 ? 2 : 1);
+    expect(rig.stderr.text).toMatch(message);
+    expect(rig.stdout.text).toBe('');
+  });
+
+  it('with --dry-run says of nothing to send whether that is a success, too', async () => {
+    const empty = { ...PREVIEW, total: 0, events: 0, relays: [] };
+    const tree = (comparison: Comparison): CandidateTree => ({
+      account: PUBKEY,
+      total: 0,
+      relays: [
+        {
+          url: 'wss://a.example',
+          count: 0,
+          observedAt: null,
+          comparison,
+          kinds: [],
+          refused: 0,
+          refusedKinds: [],
+          undetermined: 0,
+        },
+      ],
+      excluded: [],
+      computedAt: 1,
+    });
+    const answers: [Comparison, number][] = [
+      ['compared', 0],
+      ['never-asked', 1],
+    ];
+    for (const [comparison, code] of answers) {
+      for (const format of [[], ['--json']]) {
+        const rig = rigWithSync(
+          {},
+          { 'sync.preview': async () => empty, 'candidates.tree': async () => tree(comparison) },
+        );
+        expect(await rig.run('sync', NPUB, '--dry-run', ...format)).toBe(code);
+        if (format.length > 0) expect(rig.stdout.document).toEqual(empty);
+        expect(rig.stderr.text.includes('never asked')).toBe(code === 1);
+      }
+    }
   });
 
   it('with --dry-run only says what would be sent where, with warnings', async () => {

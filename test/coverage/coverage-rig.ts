@@ -121,6 +121,7 @@ export class CoverageRig {
       range,
       attempt,
       request: { ...range.filter, until: range.until, limit: attempt.pageLimit },
+      setBackMs: 0,
       sentAtMs: START * 1000,
       completedAtMs: START * 1000 + 1500,
       ending: 'eose',

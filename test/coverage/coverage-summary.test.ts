@@ -4,9 +4,11 @@ import { archiveEvents } from '../../main/coverage/archive-events.ts';
 import { computeCopies, computeTimeline } from '../../main/coverage/coverage-summary.ts';
 import type { SignedEvent } from '../../preload/contract.ts';
 import { alice, bob, buildEvent } from '../relays/event-builder.ts';
+import { checkNextEvents } from '../../main/sync/check-next-events.ts';
 import { COMPLETE, CoverageRig, ONGOING, START } from './coverage-rig.ts';
 
 const DAY = 86_400;
+const NONE = { present: 0, absent: 0 };
 
 function note(daysAgo: number, fields: { kind?: number; author?: typeof alice } = {}): SignedEvent {
   return buildEvent({ ...fields, createdAt: START - daysAgo * DAY, content: `${daysAgo} days ago` });
@@ -44,11 +46,30 @@ describe('the copies of an account', () => {
 
     expect(await computeCopies(rig.db, subjectOf(rig, ['write', 'extra', 'both']))).toEqual({
       ...{ account: alice.pubkey, computedAt: START },
-      ...{ events: 5, none: 2, one: 1, two: 1, more: 1, undetermined: 1 },
+      ...{ events: 5, none: 2, one: 1, two: 1, more: 1, undetermined: 1, past: 0 },
       relays: [
-        { url: 'write', present: 3, absent: 1, undetermined: 1 },
-        { url: 'extra', present: 2, absent: 2, undetermined: 1 },
-        { url: 'both', present: 1, absent: 0, undetermined: 4 },
+        { url: 'write', present: 3, absent: 1, undetermined: 1, past: NONE },
+        { url: 'extra', present: 2, absent: 2, undetermined: 1, past: NONE },
+        { url: 'both', present: 1, absent: 0, undetermined: 4, past: NONE },
+      ],
+    });
+  });
+
+  test('tell apart what no relay is meant to keep: older versions, and what was deleted', async () => {
+    const rig = await CoverageRig.open();
+    const [older, newer] = [note(2, { kind: 0 }), note(1, { kind: 0 })];
+    const [gone, kept, lost] = [note(3), note(4), note(5)];
+    const request = buildEvent({ kind: 5, createdAt: START, tags: [['e', gone.id]] });
+    await walk(rig, 'write', [older, kept]);
+    await walk(rig, 'extra', [newer, kept, request]);
+    await rig.db.transaction().execute((trx) => archiveEvents(trx, [gone, lost], START));
+    while ((await checkNextEvents(rig.db)) !== null);
+
+    expect(await computeCopies(rig.db, subjectOf(rig, ['write', 'extra']))).toMatchObject({
+      ...{ events: 6, none: 2, undetermined: 0, past: 1 },
+      relays: [
+        { present: 2, absent: 4, past: { present: 1, absent: 1 } },
+        { present: 3, absent: 3, past: { present: 0, absent: 2 } },
       ],
     });
   });
@@ -88,7 +109,7 @@ describe('the copies of an account', () => {
     expect(copies.more).toBe(2);
     for (const [place, relay] of copies.relays.entries()) {
       const both = holding.includes(place);
-      expect(relay).toEqual({ url: names[place], present: both ? 2 : 1, absent: both ? 0 : 1, undetermined: 0 });
+      expect(relay).toMatchObject({ url: names[place], present: both ? 2 : 1, absent: both ? 0 : 1, undetermined: 0 });
     }
   });
 });

@@ -3,6 +3,7 @@ import { latestAttempt, type Attempt, type Range } from '../../main/coverage/ran
 import type { SignedEvent } from '../../preload/contract.ts';
 import { alice, bob, buildEvent } from '../relays/event-builder.ts';
 import type { Asked, Moment, PresenceRig } from './presence-rig.ts';
+import type { UnsteadyClock } from './unsteady-clock.ts';
 
 /** What can happen; numbers are places in lists and are taken modulo their length. */
 export type Step =
@@ -169,8 +170,16 @@ export class HistoryPlayer {
   #clock = 0;
   /** Runs every query that does not finish. */
   readonly #unfinished: (query: () => Promise<void>) => Promise<void>;
+  readonly #unsteady: UnsteadyClock | null;
 
-  constructor(rig: PresenceRig, held: readonly number[][], unfinished: (query: () => Promise<void>) => Promise<void>) {
+  /** With an unsteady clock the times of the history are its jumps. */
+  constructor(
+    rig: PresenceRig,
+    held: readonly number[][],
+    unfinished: (query: () => Promise<void>) => Promise<void>,
+    unsteady: UnsteadyClock | null = null,
+  ) {
+    this.#unsteady = unsteady;
     this.#rig = rig;
     this.#held = new Map(RELAYS.map((relay, index) => [relay, new Set(eventsAt(held[index] ?? []))]));
     this.#unfinished = unfinished;
@@ -180,6 +189,7 @@ export class HistoryPlayer {
     if ('times' in step) {
       this.#times = step.times;
       this.#clock = 0;
+      if (step.times[0] === RESTART) await this.#unsteady?.restart(this.#rig.db);
     }
     switch (step.type) {
       case 'import':
@@ -314,10 +324,14 @@ export class HistoryPlayer {
   /** Ends come in any order, at the same millisecond too, and sometimes before the question: the clock was set. */
   #moment(): Moment {
     const next = () => this.#times[this.#clock++ % this.#times.length] ?? 0;
+    if (this.#unsteady !== null) return this.#unsteady.moment(next);
     const done = next();
     return { done, sent: this.#clock % 5 === 0 ? next() : done };
   }
 }
+
+/** A step whose first time is this begins with a restart, where the clock is unsteady. */
+const RESTART = 7;
 
 const QUIET: Session = { end: 'complete', early: 0, late: 9, meanwhile: [], changes: [], stray: null };
 

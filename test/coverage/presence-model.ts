@@ -6,6 +6,8 @@ export interface Observation {
   relay: number;
   walk: number;
   atMs: number;
+  /** Its place among all queries in the order in which they ended, where the times alone do not tell it. */
+  turn: number | null;
   /** IDs that it returned, named, or showed to be on both sides. */
   seen: readonly string[];
   /** The seconds that the walk was done with by it, both inclusive; null from is Beginning. */
@@ -27,6 +29,7 @@ interface Inventory {
 export interface Knowledge {
   present: boolean;
   atMs: number;
+  turn: number | null;
   /** Null for a sighting of the first version. */
   query: number | null;
 }
@@ -123,10 +126,10 @@ export class PresenceModel {
   #positives(relay: number, id: string): Knowledge[] {
     const sightings = this.#sightings
       .filter((sighting) => sighting.relay === relay && sighting.id === id)
-      .map(({ atMs }) => ({ present: true, atMs, query: null }));
+      .map(({ atMs }) => ({ present: true, atMs, turn: null, query: null }));
     const returned = this.#observations
       .filter((observation) => observation.relay === relay && observation.seen.includes(id))
-      .map(({ atMs, query }) => ({ present: true, atMs, query }));
+      .map(({ atMs, turn, query }) => ({ present: true, atMs, turn, query }));
     return [...sightings, ...returned];
   }
 
@@ -141,7 +144,8 @@ export class PresenceModel {
       if (observations.some(({ seen }) => seen.includes(id))) continue;
       const covering = observations.find(({ covered }) => covered !== null && isWithin(event, covered));
       if (covering === undefined) throw new Error(`walk ${walk} is complete and leaves ${event.created_at} out`);
-      negatives.push({ present: false, atMs: covering.atMs, query: covering.query });
+      const { atMs, turn, query } = covering;
+      negatives.push({ present: false, atMs, turn, query });
     }
     return negatives;
   }
@@ -157,10 +161,11 @@ function isWithin(event: SignedEvent, scope: Scope): boolean {
 }
 
 /**
- * By completion time; at the same millisecond a positive says more than a negative, then the later query, and any query more
- * than none.
+ * By the order in which the queries ended, else by completion time; at the same millisecond a positive says more than a
+ * negative, then the later query, and any query more than none.
  */
 function isLater(a: Knowledge, b: Knowledge): boolean {
+  if (a.turn !== null && b.turn !== null && a.turn !== b.turn) return a.turn > b.turn;
   if (a.atMs !== b.atMs) return a.atMs > b.atMs;
   if (a.present !== b.present) return a.present;
   return (a.query ?? 0) > (b.query ?? 0);

@@ -19,6 +19,7 @@ import { recordReconciliation } from '../../main/coverage/record-reconciliation.
 import type { WritableDatabase } from '../../main/database/database-file.ts';
 import type { QueryEnding, SignedEvent, Strategy } from '../../preload/contract.ts';
 import { bob, type TestKey } from '../relays/event-builder.ts';
+import type { QueryTimes } from '../../main/coverage/recorded-times.ts';
 import { CHECKPOINT, CoverageRig, START } from './coverage-rig.ts';
 import { PresenceModel, type Scope } from './presence-model.ts';
 
@@ -34,6 +35,10 @@ export interface Asked {
 export interface Moment {
   sent: number;
   done: number;
+  /** How far the clock had been set back when it ended. */
+  setBack?: number;
+  /** Its place in the order in which queries ended; when left out, the times tell it. */
+  turn?: number;
 }
 
 /** One NEG session that was opened; what is on our side is fixed from then on. */
@@ -150,15 +155,13 @@ export class PresenceRig {
     events: readonly SignedEvent[],
     decide: (unique: number) => Partial<PageOutcome> & { ending?: QueryEnding } = () => ({}),
   ): Promise<{ outcome: PageOutcome; unique: number; newlyArchived: number }> {
-    const { sentAtMs, completedAtMs } = timesOf(moment);
     const recorded = await recordPage(
       this.db,
       {
         range,
         attempt,
         request: { ...range.filter, until: range.until, limit: 100 },
-        sentAtMs,
-        completedAtMs,
+        ...timesOf(moment),
         ending: 'eose',
         message: null,
         received: events.length,
@@ -205,15 +208,13 @@ export class PresenceRig {
     session: OpenSession,
     result: { named: readonly string[]; lacking: readonly string[]; ending?: QueryEnding },
   ): Promise<void> {
-    const { sentAtMs, completedAtMs } = timesOf(moment);
     const ending = result.ending ?? 'neg-complete';
     await recordReconciliation(this.db, {
       range,
       attempt,
       scope: session.scope,
       request: { ...range.filter, until: session.scope.until },
-      sentAtMs,
-      completedAtMs,
+      ...timesOf(moment),
       ending,
       message: null,
       received: 1,
@@ -241,7 +242,6 @@ export class PresenceRig {
 
   async probe(range: Range, kind: number, refused: boolean, moment: Moment): Promise<void> {
     if ((await latestAttempt(this.db, range.id)) === null) return;
-    const { sentAtMs, completedAtMs } = timesOf(moment);
     await recordKindProbe(this.db, {
       range,
       kind,
@@ -251,8 +251,7 @@ export class PresenceRig {
         message: null,
         received: 0,
         malformed: 0,
-        sentAtMs,
-        completedAtMs,
+        ...timesOf(moment),
         bytes: 0,
         unreadable: 0,
         lateEvents: 0,
@@ -317,7 +316,8 @@ export class PresenceRig {
       relay: range.relayId,
       walk: attempt.walkId,
       // An answer is never older than its question, whatever the clock said.
-      atMs: START * 1000 + Math.max(moment.sent, moment.done),
+      atMs: START * 1000 + Math.max(moment.sent, moment.done + (moment.setBack ?? 0)),
+      turn: moment.turn ?? null,
       seen,
       covered,
     });
@@ -361,8 +361,8 @@ const WIPED = [
   'authors',
 ];
 
-function timesOf({ sent, done }: Moment): { sentAtMs: number; completedAtMs: number } {
-  return { sentAtMs: START * 1000 + sent, completedAtMs: START * 1000 + done };
+function timesOf({ sent, done, setBack = 0 }: Moment): QueryTimes {
+  return { sentAtMs: START * 1000 + sent, completedAtMs: START * 1000 + done, setBackMs: setBack };
 }
 
 function toScope({ since, until }: { since: number | null; until: number }): Scope {

@@ -83,6 +83,7 @@ describe('recording a page', () => {
         request: {},
         sentAtMs: 0,
         completedAtMs: 0,
+        setBackMs: 0,
         ending: 'eose',
         message: null,
         received: 5,

@@ -33,6 +33,7 @@ test('a session that names a whole history is recorded in slices between which t
     request: { ...range.filter, until: START },
     sentAtMs: START * 1000,
     completedAtMs: START * 1000 + 1500,
+    setBackMs: 0,
     ending: 'neg-complete',
     message: null,
     received: 1,

@@ -106,7 +106,8 @@ describe('a run', () => {
     expect(await cancelRequests(rig.db)).toEqual([]);
     await reopenRun(rig.db, first);
     expect(await cancelRequests(rig.db)).toEqual([]);
-    expect(await readRunSummary(rig.db, first)).toMatchObject({ status: 'active', finishedAt: null });
+    expect(await readRunSummary(rig.db, first)).toMatchObject({ status: 'active', finishedAt: null, resumed: true });
+    expect(await readRunSummary(rig.db, second)).toMatchObject({ resumed: false });
   });
 });
 

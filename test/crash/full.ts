@@ -25,6 +25,10 @@ const trials = {
   sync: { run: runSyncTrial, events: 6_000 },
   legacy: { run: runLegacyTrial, events: 6_000 },
 };
+if (values.only !== undefined && !Object.hasOwn(trials, values.only)) {
+  console.error(`There is no trial “${values.only}”: ${Object.keys(trials).join(', ')}.`);
+  process.exit(2);
+}
 const directory = mkdtempSync(join(tmpdir(), 'holdfast-crash-'));
 console.log(`seed: ${values.seed}`);
 try {

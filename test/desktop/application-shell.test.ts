@@ -87,6 +87,20 @@ describe('the desktop window', () => {
     await expect.poll(() => page.context().pages().length).toBe(1);
   });
 
+  it('says that an address leads nowhere, and leads back', async ({ open }) => {
+    const { page, problems, screenshot } = await open({ host: 'desktop' });
+    await page.getByRole('button', { name: 'Add your first account' }).waitFor();
+    await page.evaluate(() => {
+      window.location.hash = '#/nonsense/\u202e<b>';
+    });
+    await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+    expect(await page.title()).toContain('No such page');
+    await screenshot('unknown-address');
+    await page.getByRole('link', { name: 'Go to the start' }).click();
+    await page.getByRole('button', { name: 'Add your first account' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+
   it('serves its page again when that is reloaded', async ({ open }) => {
     const { page, problems } = await open();
     await page.reload();

@@ -1,7 +1,12 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { refuseOlderThan } from '../relays/behaviours/publishing.ts';
 import { alice, buildHistory } from '../relays/event-builder.ts';
 import { ScriptedRelay } from '../relays/scripted-relay.ts';
+import { holdfast } from './built-command.ts';
 import { it } from './holdfast-test.ts';
 
 let relay: ScriptedRelay;
@@ -56,4 +61,70 @@ it('keeps everything within the window at 200 % zoom', async ({ open }) => {
   );
   expect(lowest).toBeLessThanOrEqual(below?.y ?? 0);
   expect((above?.y ?? 0) + (above?.height ?? 0)).toBeLessThanOrEqual((below?.y ?? 0) + 1);
+});
+
+it('keeps the pages of Sync and of an event within it, too', { timeout: 120_000 }, async ({ open }) => {
+  const EARLY = 1_605_000_000;
+  const history = buildHistory({ count: 24, from: 1_600_000_000, to: 1_700_000_000, kinds: [1, 7] });
+  const refused = history.filter((event) => event.created_at < EARLY);
+  const [source, strict] = [
+    await ScriptedRelay.start({ events: history }),
+    await ScriptedRelay.start({ behaviours: [refuseOlderThan(EARLY)] }),
+  ];
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'holdfast-test-'));
+  try {
+    await holdfast(dataDirectory, 'account', 'add', alice.npub, '--write', source.url, '--write', strict.url);
+    await holdfast(dataDirectory, 'fetch', alice.npub, '--quiet');
+    const { page, problems, screenshot, close } = await open({
+      host: 'browser',
+      dataDirectory,
+      size: { width: 640, height: 400 },
+    });
+    await page.getByRole('link', { name: /^Sync \(24\)/ }).click();
+    const review = page.getByRole('button', { name: 'Review 24 copies…' });
+    await review.waitFor();
+    await screenshot('narrow-sync');
+    expect(await misplaced(page)).toEqual([]);
+
+    await review.click();
+    const send = page.getByRole('button', { name: 'Send 24 copies to 1 relay' });
+    await send.waitFor();
+    await screenshot('narrow-review');
+    expect(await misplaced(page)).toEqual([]);
+
+    await send.click();
+    await page.getByRole('heading', { level: 1, name: /Some refused/ }).waitFor({ timeout: 40_000 });
+    const rows = page.getByRole('grid', { name: 'Deliveries' }).getByRole('row');
+    await rows.getByText('Verified').first().waitFor();
+    await screenshot('narrow-sync-run');
+    expect(await misplaced(page)).toEqual([]);
+
+    await page.getByRole('button', { name: `Rejected ${refused.length}` }).click();
+    await rows.getByText('called invalid').first().waitFor();
+    await rows.nth(1).press('Enter');
+    await page.getByText('invalid: created_at too early').first().waitFor();
+    await screenshot('narrow-delivery');
+    expect(await misplaced(page)).toEqual([]);
+
+    await page.getByRole('link', { name: refused[0]?.id ?? '' }).click();
+    await page.getByRole('heading', { name: 'What was sent' }).waitFor();
+    await page.getByText('invalid: created_at too early').first().waitFor();
+    await screenshot('narrow-event');
+    expect(await misplaced(page)).toEqual([]);
+
+    await page.getByRole('link', { name: /^Sync \d+$/ }).click();
+    await page.getByRole('heading', { level: 1, name: /^Sync \d+ Some refused/ }).waitFor();
+    await page
+      .getByRole('link', { name: /^npub1/ })
+      .last()
+      .click();
+    await page.getByText(`${refused.length} copies were refused by`).waitFor();
+    await screenshot('narrow-nothing-missing');
+    expect(await misplaced(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await close();
+  } finally {
+    await Promise.all([source.stop(), strict.stop()]);
+    await rm(dataDirectory, { recursive: true, force: true, maxRetries: 3 });
+  }
 });

@@ -168,7 +168,7 @@ describe('syncing to relays that differ', () => {
       const release = strict.use(holdAnswers(gate));
       await page.getByRole('button', { name: `Send ${notes * 2} copies to 2 relays` }).click();
       await page.getByRole('heading', { level: 1, name: /Syncing/ }).waitFor();
-      await page.getByText(/receiving · \d+ verified of/).waitFor();
+      await page.getByText(/^syncing with \d relays? · \d+ verified of/).waitFor();
       await state(page, 'Rejected')
         .filter({ hasText: String(early) })
         .waitFor();
@@ -178,7 +178,7 @@ describe('syncing to relays that differ', () => {
       release();
       await page.getByRole('heading', { level: 1, name: /Cancelled/ }).waitFor();
       await page.getByRole('button', { name: 'Resume' }).click();
-      await page.getByRole('heading', { level: 1, name: /Partial/ }).waitFor({ timeout: 40_000 });
+      await page.getByRole('heading', { level: 1, name: /Some unverified/ }).waitFor({ timeout: 40_000 });
       expect(numberIn(await state(page, 'Verified').innerText())).toBe(notes - early);
       expect(numberIn(await state(page, 'Unverified').innerText())).toBe(notes);
       expect(numberIn(await state(page, 'Rejected').innerText())).toBe(early);
@@ -224,6 +224,94 @@ describe('syncing to relays that differ', () => {
       await page.getByText(/copies were refused by .* for a lasting reason/).waitFor();
       await page.getByText(/The last sync is not finished/).waitFor();
       await screenshot('sync-attention');
+      expect(problems).toEqual([]);
+    },
+  );
+});
+
+describe('after a sync', () => {
+  const EARLY = 1_605_000_000;
+  const history = buildHistory({ count: 30, from: 1_600_000_000, to: 1_700_000_000 });
+  const early = history.filter((event) => event.created_at < EARLY).length;
+  let source: ScriptedRelay;
+  let strict: ScriptedRelay;
+  let dataDirectory: string;
+  beforeAll(async () => {
+    dataDirectory = await mkdtemp(join(tmpdir(), 'holdfast-test-'));
+    source = await ScriptedRelay.start({ events: history });
+    strict = await ScriptedRelay.start({ behaviours: [refuseOlderThan(EARLY)] });
+  });
+  afterAll(async () => {
+    await Promise.all([source.stop(), strict.stop()]);
+    await rm(dataDirectory, { recursive: true, force: true, maxRetries: 3 });
+  });
+
+  it(
+    'what was refused is sent again on demand, and what was verified is looked for again, without sending it',
+    PATIENCE,
+    async ({ open }) => {
+      await holdfast(dataDirectory, 'account', 'add', alice.npub, '--write', source.url, '--write', strict.url);
+      await holdfast(dataDirectory, 'fetch', alice.npub, '--quiet');
+      const { page, problems, screenshot } = await open({ host: 'desktop', dataDirectory });
+      const sent = (): number => strict.log.received('EVENT').length;
+      const heading = (word: string): Locator =>
+        page.getByRole('heading', { level: 1, name: new RegExp(`^Sync \\d+ ${word}`) });
+      await syncTab(page).click();
+      await page.getByRole('button', { name: 'Review 30 copies…' }).click();
+      await page.getByRole('button', { name: 'Send 30 copies to 1 relay' }).click();
+      await heading('Some refused').waitFor();
+      expect(numberIn(await state(page, 'Rejected').innerText())).toBe(early);
+      // What was refused is offered on demand, in the same tree as what is missing.
+      await page
+        .getByRole('link', { name: /^npub1/ })
+        .last()
+        .click();
+      await page.getByText('Nothing is missing but what was refused').waitFor();
+      await page.getByRole('checkbox', { name: /Include/ }).check();
+      await page.getByText(`All ${early} missing copies, for 1 relay, ${early} of them refused before`).waitFor();
+      expect(await missingIn(rowOf(page, `relay ${strict.url}`))).toBe(early);
+      await screenshot('sync-refused-only');
+      await page.getByRole('checkbox', { name: /Include/ }).uncheck();
+      await page.getByRole('link', { name: 'Results' }).first().click();
+      await heading('Some refused').waitFor();
+      // Time alone does not change it, so nothing but the demand does.
+      expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
+      expect(sent()).toBe(30);
+
+      const retry = page.getByRole('button', { name: `Send ${early} refused again` });
+      await retry.click();
+      await expect.poll(sent).toBe(30 + early);
+      await heading('Some refused').waitFor();
+      expect(numberIn(await state(page, 'Rejected').innerText())).toBe(early);
+
+      strict.behave();
+      await retry.click();
+      await heading('Complete').waitFor();
+      expect(numberIn(await state(page, 'Verified').innerText())).toBe(30);
+      expect(await retry.count()).toBe(0);
+      expect(sent()).toBe(30 + 2 * early);
+      await page.getByText(', with a pause').waitFor();
+      await screenshot('sync-retried');
+
+      const lost = history[20]?.id;
+      strict.behave({ name: 'has lost one', hides: ({ id }) => id === lost });
+      const asked = strict.requests().length;
+      await page.getByRole('button', { name: 'Re-verify…' }).click();
+      await screenshot('sync-reverify');
+      await page.getByRole('dialog', { name: 'Re-verify' }).getByLabel('Copies in the sample').fill('0');
+      await page.getByText('A sample is a whole number from 1 to 30.').waitFor();
+      await page.getByRole('radio', { name: /^All 30/ }).check();
+      await page.getByRole('button', { name: 'Re-verify 30 copies' }).click();
+      await heading('Some unverified').waitFor({ timeout: 40_000 });
+      await page.getByText('30 copies read back again: 29 returned, 1 not returned any more').waitFor();
+      expect(numberIn(await state(page, 'Verified').innerText())).toBe(29);
+      expect(numberIn(await state(page, 'Unverified').innerText())).toBe(1);
+      expect(strict.requests().length).toBeGreaterThan(asked);
+      expect(sent()).toBe(30 + 2 * early);
+      await state(page, 'Unverified').click();
+      await page.getByRole('grid').getByRole('row').nth(1).press('Enter');
+      await page.getByText(/It was returned at .*, and is not returned any more\./).waitFor();
+      await screenshot('sync-reverified');
       expect(problems).toEqual([]);
     },
   );

@@ -182,7 +182,7 @@ describe('candidates follow by themselves', () => {
     await ended(engine, clock, (await engine.methods['fetch.start']({ account })).run);
     await shown.until((tree) => tree.total === 1);
     expect(shown.latest?.relays).toMatchObject([
-      { url: full.url, count: 0, observedAt: null, kinds: [], undetermined: 0 },
+      { url: full.url, count: 0, observedAt: expect.any(Number), comparison: 'compared', kinds: [], undetermined: 0 },
       { url: lacking.url, count: 1, kinds: [{ kind: 30_023, count: 1 }], undetermined: 0 },
     ]);
 

@@ -82,6 +82,10 @@ const wrong = {
   'main/fetch/one.ts': "import './two.ts';\nexport const one = 1;\n",
   'main/fetch/two.ts': "import './one.ts';\nexport const two = 2;\n",
   'main/fetch/nowhere.ts': "import './nothing.ts';\n",
+  'main/sync/sideways.ts': "import '../fetch/walk.ts';\nimport './beside.ts';\n",
+  'main/sync/beside.ts': anything,
+  'main/repositories/type-sideways.ts': "import type { Copy } from '../legacy/copy.ts';\nexport type Own = Copy;\n",
+  'main/legacy/copy.ts': 'export interface Copy { size: number }\n',
 };
 
 it('refuses every kind of wrong import, and nothing beside', async () => {
@@ -97,5 +101,7 @@ it('refuses every kind of wrong import, and nothing beside', async () => {
     'renderer-has-no-node: renderer/uses-node.ts',
     'renderer-knows-only-the-contract: renderer/reaches-main.ts',
     'resolvable: main/fetch/nowhere.ts',
+    'services-do-not-import-each-other: main/repositories/type-sideways.ts',
+    'services-do-not-import-each-other: main/sync/sideways.ts',
   ]);
 });

@@ -5,8 +5,18 @@ import { eventIdOf } from '../../renderer/app/route.ts';
 import { attemptStatus, relationPhrase, relationSentences } from '../../renderer/coverage/attempt-words.ts';
 import { queryCounts, queryFound, queryPurpose, queryScope } from '../../renderer/coverage/query-words.ts';
 import { notFetchedSentence, relationsOf, saturationOffers } from '../../renderer/coverage/rows.ts';
-import { copiesParts, copiesSentence, formatShare, whereaboutsSentence } from '../../renderer/text/copies.ts';
+import {
+  copiesParts,
+  absentHint,
+  copiesSentence,
+  presentHint,
+  countedBefore,
+  formatShare,
+  whereaboutsSentence,
+} from '../../renderer/text/copies.ts';
 import { copiesOnRelay } from '../../renderer/text/sentences.ts';
+
+const NONE = { present: 0, absent: 0 };
 
 const copies: CopiesSummary = {
   account: 'a',
@@ -16,6 +26,7 @@ const copies: CopiesSummary = {
   two: 30,
   more: 50,
   undetermined: 5,
+  past: 0,
   relays: [],
   computedAt: 1,
 };
@@ -28,14 +39,46 @@ describe('copies per event', () => {
   });
 
   it('are said in words that claim no more than is known', () => {
-    expect(copiesSentence(copies)).toContain('3 events are on none of the relays that were conclusively asked');
+    expect(copiesSentence(copies)).toContain(
+      '3 events were on none of the relays that were conclusively asked, as last seen',
+    );
     expect(copiesSentence(copies)).toContain('For 5 events no source relay');
     expect(copiesSentence({ ...copies, none: 0, undetermined: 0 })).toBe('Every event is on a relay; 12 on one only.');
   });
 
+  it('make no alarm of what relays are not meant to keep', () => {
+    const replaced = { ...copies, none: 8, undetermined: 5, past: 3 };
+    const parts = copiesParts(replaced);
+    expect(parts.find((part) => part.key === 'none')?.count).toBe(0);
+    expect(parts.find((part) => part.key === 'past')?.count).toBe(3);
+    expect(parts.reduce((sum, part) => sum + part.count, 0)).toBe(copies.events);
+    expect(copiesSentence(replaced)).not.toContain('only cop');
+    expect(copiesSentence(replaced)).toContain('3 events on no relay were replaced by a newer version or deleted');
+    expect(presentHint({ past: { present: 3, absent: 0 } })).toContain('may not hold them any more');
+    expect(presentHint({ past: NONE })).toBeNull();
+    expect(absentHint({ absent: 3, past: { present: 0, absent: 3 } })).toContain('All of them were replaced');
+    expect(absentHint({ absent: 4, past: { present: 0, absent: 3 } })).toContain('3 of them were replaced');
+    expect(absentHint({ absent: 4, past: NONE })).toBeNull();
+  });
+
+  it('say when they were counted before the archive came to hold what it holds', () => {
+    expect(countedBefore(copies, 100)).toBeNull();
+    expect(countedBefore(copies, 2207)).toBe(
+      'Counted when 100 events were archived instead of 2,207; being counted again.',
+    );
+    const nothing = { ...copies, events: 0, none: 0, one: 0, two: 0, more: 0, undetermined: 0 };
+    expect(copiesSentence(nothing)).toBe('');
+  });
+
   it('do not claim that an event is on one relay only while another relay is not known', () => {
     const known = { ...copies, none: 0, undetermined: 0 };
-    const relay = (url: string, present: number, undetermined: number) => ({ url, present, absent: 0, undetermined });
+    const relay = (url: string, present: number, undetermined: number) => ({
+      url,
+      present,
+      absent: 0,
+      undetermined,
+      past: NONE,
+    });
     const said = (...relays: CopiesSummary['relays']): string => copiesSentence({ ...known, relays });
     expect(said(relay('wss://a.example', 100, 0))).toBe('Every event is on a relay; 12 on one only.');
     expect(said(relay('wss://a.example', 100, 0), relay('wss://b.example', 0, 100))).toMatch(
@@ -60,8 +103,10 @@ describe('copies per event', () => {
   });
 
   it('say nothing of a relay that was never conclusively asked', () => {
-    expect(copiesOnRelay({ url: 'r', present: 0, absent: 0, undetermined: 9 })).toBe('all undetermined');
-    expect(copiesOnRelay({ url: 'r', present: 0, absent: 9, undetermined: 0 })).toBe('0 present · 9 absent');
+    expect(copiesOnRelay({ url: 'r', present: 0, absent: 0, undetermined: 9, past: NONE })).toBe('all undetermined');
+    expect(copiesOnRelay({ url: 'r', present: 0, absent: 9, undetermined: 0, past: NONE })).toBe(
+      '0 present · 9 absent',
+    );
   });
 });
 

@@ -21,11 +21,17 @@ import {
   deliveryStates,
   deliveryStatus,
   exclusionWords,
+  isRelaysAnswer,
+  isRelaysWord,
   outcomeStatus,
   reasonSentence,
   reasonWord,
   relayDeliveryStatus,
+  restingStatus,
+  reverificationStatus,
+  reverifiedSentence,
   sendName,
+  statusOfRun,
   stateMeaning,
   totalsSentence,
   verifiedOf,
@@ -77,6 +83,7 @@ function summary(id: number, part: Partial<RunSummary>): RunSummary {
     startedAt: 1,
     finishedAt: 2,
     resumed: false,
+    reverification: null,
     boundary: 1,
     limit: 100,
     strategy: 'auto',
@@ -117,10 +124,52 @@ describe('the words of deliveries', () => {
   });
 
   it('say of a relay what is left to do before what was refused', () => {
-    expect(relayDeliveryStatus(totals({ verified: 2, rejected: 1, unverified: 1 })).word).toBe('Unfinished');
-    expect(relayDeliveryStatus(totals({ verified: 2, rejected: 1 })).word).toBe('Some refused');
-    expect(relayDeliveryStatus(totals({ verified: 2, withdrawn: 1 })).word).toBe('Complete');
-    expect(relayDeliveryStatus(totals({ pending: 2 })).word).toBe('Nothing sent');
+    const word = (part: Partial<DeliveryTotals>) => restingStatus(totals(part)).word;
+    expect(word({ verified: 2, rejected: 1, unverified: 1, accepted: 1 })).toBe('Unfinished');
+    expect(word({ verified: 2, rejected: 1, unverified: 1 })).toBe('Some unverified');
+    expect(word({ unverified: 121 })).toBe('None verified');
+    expect(word({ verified: 2, rejected: 1 })).toBe('Some refused');
+    expect(word({ rejected: 3 })).toBe('All refused');
+    expect(word({ verified: 2, withdrawn: 1 })).toBe('Complete');
+    expect(word({ pending: 2 })).toBe('Nothing sent');
+  });
+
+  it('have one word for a relay that has ended, whether the sync goes on, was cancelled or is over', () => {
+    const unverified = totals({ unverified: 121 });
+    expect(relayDeliveryStatus(unverified, { state: 'partial', waitingUntil: null })).toEqual(
+      restingStatus(unverified),
+    );
+    expect(relayDeliveryStatus(unverified, { state: 'cancelled', waitingUntil: null })).toEqual(
+      restingStatus(unverified),
+    );
+    expect(relayDeliveryStatus(unverified)).toEqual(restingStatus(unverified));
+    expect(relayDeliveryStatus(unverified, { state: 'reading-back', waitingUntil: null }).word).toBe('Reading back');
+    const run = { type: 'sync', deliveries: unverified } as const;
+    expect(statusOfRun({ ...run, status: 'partial' })).toEqual(restingStatus(unverified));
+    expect(statusOfRun({ ...run, status: 'cancelled' }).word).toBe('Cancelled');
+    expect(statusOfRun({ ...run, status: 'active' }).word).toBe('Syncing');
+    expect(statusOfRun({ type: 'fetch', deliveries: null, status: 'partial' }).word).toBe('Partial');
+  });
+
+  it('tell what a relay said from what Holdfast makes of it', () => {
+    const said = (state: DeliveryState, reason: DeliveryReason | null, message: string | null = 'blocked: no') =>
+      isRelaysWord({ state, reason, message });
+    expect([said('rejected', 'blocked'), said('accepted', null), said('pending', 'rate-limited')]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect([
+      said('unverified', 'not-returned'),
+      said('withdrawn', 'deleted'),
+      said('pending', 'not-sent'),
+      said('accepted', 'not-read-back'),
+      said('sent', null),
+      said('rejected', 'other', 'The relay refused the event and gave no reason.'),
+      said('rejected', 'blocked', null),
+    ]).not.toContain(true);
+    expect(isRelaysAnswer({ outcome: 'rejected', message: 'blocked: no' })).toBe(true);
+    expect(isRelaysAnswer({ outcome: 'withdrawn', message: 'It has expired.' })).toBe(false);
   });
 
   it('never call a sync a fetch', () => {
@@ -172,9 +221,15 @@ describe('the line of the activity bar during a sync', () => {
     ],
   });
 
-  it('counts relays that receive, and what is verified of all', () => {
+  it('counts relays that are sent to or read back from, and what is verified of all', () => {
     expect(activityLine(snapshot([relay('sending'), relay('reading-back'), relay('complete')]), 1000)).toBe(
-      '2 relays receiving · 1,204 verified of 3,000',
+      'syncing with 2 relays · 1,204 verified of 3,000',
+    );
+  });
+
+  it('tells nothing of the pace at which a relay is sent to', () => {
+    expect(activityLine(snapshot([relay('sending', 1002)]), 1000)).toBe(
+      'syncing with 1 relay · 1,204 verified of 3,000',
     );
   });
 
@@ -199,7 +254,9 @@ describe('what needs attention about copies', () => {
     count,
     observedAt: count > 0 ? 1 : null,
     kinds: [],
+    comparison: 'compared',
     refused,
+    refusedKinds: refused > 0 ? [{ kind: 1, count: refused, observedAt: 1 }] : [],
     undetermined: 0,
   });
 
@@ -367,5 +424,28 @@ describe('pages of deliveries', () => {
     expect(test.pages.error).toBeNull();
     expect(test.pages.at(3)?.id).toBe(3);
     expect(test.changes()).toBe(2);
+  });
+});
+
+describe('looking again for verified copies', () => {
+  const ended = { begunAt: 1, endedAt: 9, copies: 100, returned: 100, missing: 0 };
+
+  it('leaves a sentence with its counts, and a state', () => {
+    expect(reverifiedSentence(ended)).toBe('100 copies read back again: all returned');
+    expect(reverificationStatus(ended).word).toBe('Verified');
+    const gone = { ...ended, returned: 97, missing: 2 };
+    expect(reverifiedSentence(gone)).toBe(
+      '100 copies read back again: 97 returned, 2 not returned any more, 1 not looked for to the end',
+    );
+    expect(reverificationStatus(gone).word).toBe('Unverified');
+    const unread = { ...ended, returned: 0 };
+    expect(reverifiedSentence(unread)).toBe('100 copies read back again: 0 returned, 100 not looked for to the end');
+    expect(reverificationStatus(unread).tone).toBe('warn');
+  });
+
+  it('says while it goes on how far it is', () => {
+    const going = { ...ended, endedAt: null, returned: 40 };
+    expect(reverifiedSentence(going)).toBe('Reading 100 copies back again: 40 returned so far');
+    expect(reverifiedSentence({ ...going, missing: 1 })).toContain(', 1 not returned any more');
   });
 });

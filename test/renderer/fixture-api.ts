@@ -13,7 +13,7 @@ import type {
 import { candidateEvents, candidatesOf, previewOf } from './fixture-candidates.ts';
 import { copiesOf } from './fixture-copies.ts';
 import { attemptsOf, queriesOf } from './fixture-coverage.ts';
-import { whereabouts } from './fixture-event.ts';
+import { deliveriesOf, whereabouts } from './fixture-event.ts';
 import { operationPage, remarkedRow, remarkPage } from './fixture-legacy.ts';
 import { DAY, hex } from './fixture-parts.ts';
 import { RUNNING_SYNC } from './fixture-sync.ts';
@@ -87,6 +87,7 @@ export function fixtureApi(options: FixtureOptions): HoldfastApi {
       return found === undefined ? [] : queriesOf(found, data.alice).slice(offset, offset + limit);
     },
     'events.find': ({ id }) => whereabouts(id, event, options.now),
+    'events.deliveries': ({ id }) => (id === event.id ? deliveriesOf(event, options.now) : []),
     'coverage.copies': ({ account }) => copiesOf(treeOf(account), options.now).copies,
     'coverage.timeline': ({ account }) => copiesOf(treeOf(account), options.now).timeline,
     'candidates.tree': ({ account, ...narrowing }) => candidatesOf(account, narrowing, options.now),

@@ -61,7 +61,7 @@ function gapsOf(account: string, now: number): { gaps: Gap[]; excluded: Candidat
       excluded: [{ reason: 'superseded', events: 4120 }],
     };
   }
-  const nothing = { counts: [], observedAgo: 0, refused: 0 };
+  const nothing = { counts: [], observedAgo: 240, refused: 0 };
   if (account === hex(4)) {
     return { gaps: [{ url: 'wss://relay-a.example', ...nothing, undetermined: 0 }], excluded: [] };
   }
@@ -88,12 +88,17 @@ export function candidatesOf(account: string, narrowing: Narrowing, now: number)
         }))
         .filter(({ kind, count }) => count > 0 && (only?.includes(kind) ?? true));
       const count = kinds.reduce((sum, each) => sum + each.count, 0);
+      const isCompared = gap.observedAgo > 0;
+      const refused = Math.floor(gap.refused * share);
+      const observedAt = now - gap.observedAgo;
       return {
         url: gap.url,
         count,
-        observedAt: count === 0 ? null : now - gap.observedAgo,
+        observedAt: isCompared ? observedAt : null,
+        comparison: isCompared ? 'compared' : gap.url.includes('dead') ? 'unanswered' : 'never-asked',
         kinds,
-        refused: Math.floor(gap.refused * share),
+        refused,
+        refusedKinds: refused === 0 ? [] : [{ kind: 1, count: refused, observedAt }],
         undetermined: gap.undetermined,
       };
     });

@@ -57,6 +57,7 @@ export function copiesOf(tree: CoverageTree, now: number): { copies: CopiesSumma
       two,
       more: events - gone - undetermined - one - two,
       undetermined,
+      past: Math.floor(gone / 3),
       relays: relays
         .filter(({ url }) => sources.some((source) => source.url === url))
         .map(({ url, present, absent }) => ({
@@ -64,6 +65,7 @@ export function copiesOf(tree: CoverageTree, now: number): { copies: CopiesSumma
           present: sum(present),
           absent: sum(absent),
           undetermined: events - sum(present) - sum(absent),
+          past: { present: 0, absent: Math.min(sum(absent), 97) },
         })),
       computedAt: now,
     },

@@ -1,4 +1,4 @@
-import type { EventWhereabouts, RelayPresence, SignedEvent } from '../../preload/contract.ts';
+import type { EventDelivery, EventWhereabouts, RelayPresence, SignedEvent } from '../../preload/contract.ts';
 import { DAY, hex } from './fixture-parts.ts';
 
 /** An ID that a relay named and whose body did not come. */
@@ -13,7 +13,15 @@ export function whereabouts(id: string, event: SignedEvent, now: number): EventW
       role: 'write',
       state: 'present',
       observedAt: now - 240,
-      query: { id: 48_211, type: 'REQ', ending: 'eose', request: { ...request, limit: 100 }, range: 1, run: 30 },
+      query: {
+        id: 48_211,
+        type: 'REQ',
+        ending: 'eose',
+        request: { ...request, limit: 100 },
+        range: 1,
+        purpose: 'history',
+        run: 30,
+      },
       ground: 'The relay returned it in a valid body.',
     },
     {
@@ -21,7 +29,7 @@ export function whereabouts(id: string, event: SignedEvent, now: number): EventW
       role: 'extra',
       state: 'absent',
       observedAt: now - 3 * 3600,
-      query: { id: 48_002, type: 'NEG', ending: 'neg-complete', request, range: 6, run: 29 },
+      query: { id: 48_002, type: 'NEG', ending: 'neg-complete', request, range: 6, purpose: 'history', run: 29 },
       ground: 'A completed comparison (NIP-77) of the stretch that holds it did not name it.',
     },
     {
@@ -29,8 +37,16 @@ export function whereabouts(id: string, event: SignedEvent, now: number): EventW
       role: 'write',
       state: 'present',
       observedAt: now - 40 * DAY,
-      query: { id: 31_007, type: 'NEG', ending: 'neg-complete', request, range: 2, run: 28 },
-      ground: 'A comparison (NIP-77) found it on both sides.',
+      query: {
+        id: 31_007,
+        type: 'REQ',
+        ending: 'eose',
+        request: { ids: [event.id], limit: 1 },
+        range: 2,
+        purpose: 'read-back',
+        run: 40,
+      },
+      ground: 'The relay returned it, validly signed, when a sync read it back.',
     },
     {
       url: 'wss://dead.example',
@@ -54,4 +70,41 @@ export function whereabouts(id: string, event: SignedEvent, now: number): EventW
     return { id, event: null, firstSeenAt: null, account: event.pubkey, relays: relays.slice(2, 4) };
   }
   return null;
+}
+
+/** What was sent of the event that the fixture knows: refused once, and verified elsewhere. */
+export function deliveriesOf(event: SignedEvent, now: number): EventDelivery[] {
+  const common = {
+    event: event.id,
+    kind: event.kind,
+    createdAt: event.created_at,
+    preview: event.content,
+    duplicate: false,
+    attempts: 1,
+    sentAt: now - 3 * 3600,
+  };
+  return [
+    {
+      ...common,
+      id: 40_000_002,
+      run: 40,
+      relay: 'wss://archive.long-and-descriptive-relay-name.example/with/a/path?and=query',
+      state: 'rejected',
+      reason: 'invalid',
+      message: 'invalid: created_at too early, see our policy',
+      lasting: true,
+      verifiedAt: null,
+    },
+    {
+      ...common,
+      id: 40_000_001,
+      run: 40,
+      relay: 'wss://relay-b.example',
+      state: 'verified',
+      reason: null,
+      message: null,
+      lasting: false,
+      verifiedAt: now - 3 * 3600 + 2,
+    },
+  ];
 }

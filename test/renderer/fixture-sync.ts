@@ -1,4 +1,5 @@
 import type {
+  Reverification,
   Delivery,
   DeliveryHistory,
   DeliveryPage,
@@ -171,6 +172,8 @@ export class FixtureDeliveries {
       status: active ? 'active' : 'partial',
       startedAt: active ? this.#now - 47 : this.#now - 3 * 3600,
       finishedAt: active ? null : this.#now - 3 * 3600 + 512,
+      resumed: false,
+      reverification: active ? null : this.#reverification(),
       narrowing: active ? {} : { kinds: [1, 7, 30_023], since: this.#now - 1500 * DAY },
       totals: this.#totals(run, null),
       reasons: [...reasons.values()],
@@ -180,8 +183,13 @@ export class FixtureDeliveries {
     };
   }
 
+  /** A sample, of which one copy is gone. */
+  #reverification(): Reverification {
+    return { begunAt: this.#now - 200, endedAt: this.#now - 185, copies: 100, returned: 99, missing: 1 };
+  }
+
   summary(run: number, account: string): RunSummary {
-    const { status, startedAt, finishedAt, totals, resumable } = this.report(run, account);
+    const { status, startedAt, finishedAt, totals, resumable, reverification } = this.report(run, account);
     return {
       id: run,
       type: 'sync',
@@ -190,6 +198,7 @@ export class FixtureDeliveries {
       startedAt,
       finishedAt,
       resumed: false,
+      reverification,
       boundary: startedAt,
       limit: 100,
       strategy: 'auto',

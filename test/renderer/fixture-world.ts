@@ -146,6 +146,7 @@ export function world(options: FixtureOptions) {
     startedAt: now - (32 - id) * 5 * 3600,
     finishedAt: now - (32 - id) * 5 * 3600 + 93,
     resumed: false,
+    reverification: null,
     boundary: now - (32 - id) * 5 * 3600,
     limit: 100,
     strategy: 'auto',

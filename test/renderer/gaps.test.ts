@@ -8,7 +8,7 @@ import {
   timeAxis,
   uncovered,
 } from '../../renderer/coverage/timeline.ts';
-import { sampleRange } from './coverage-samples.ts';
+import { sampleRange, sampleRelay } from './coverage-samples.ts';
 
 const DAY = 86_400;
 const now = 100 * DAY;
@@ -89,7 +89,8 @@ describe('an axis that stays calm', () => {
   const today = Date.UTC(2026, 10, 30) / 1000;
 
   it('stands still while a walk reaches older seconds of the same year', () => {
-    const at = (text: string) => timeAxis(archive(Date.parse(text) / 1000), [], today).start;
+    const walking = [sampleRelay([sampleRange()]), sampleRelay([sampleRange({ id: 2, status: 'active' })])];
+    const at = (text: string) => timeAxis(archive(Date.parse(text) / 1000), walking, today).start;
     expect(at('2022-08-01T00:00:00Z')).toBe(at('2022-03-04T00:00:00Z'));
   });
 

@@ -3,6 +3,7 @@ import type { CoverageTimeline } from '../../preload/contract.ts';
 import {
   columnPaths,
   columnScale,
+  describeArchive,
   describeMonths,
   monthAt,
   monthFound,
@@ -61,6 +62,8 @@ describe('months of a relay', () => {
       'Of 520 archived events, Jan 2024 to Mar 2024: 490 present, 11 absent, 19 undetermined; most are absent in Jan 2024 (10)',
     );
     expect(describeMonths([])).toBe('Nothing is archived yet');
+    expect(describeArchive(months)).toBe('520 archived events by month; most in Mar 2024 (420)');
+    expect(describeArchive([])).toBe('Nothing is archived yet');
   });
 
   it('finds the month of a second', () => {

@@ -100,6 +100,7 @@ describe('the run history', () => {
       startedAt: id,
       finishedAt: id,
       resumed: false,
+      reverification: null,
       boundary: id,
       limit: 100,
       strategy: 'auto',

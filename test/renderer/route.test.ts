@@ -24,10 +24,9 @@ describe('routes', () => {
     for (const route of routes) expect(parseRoute(formatRoute(route))).toEqual(route);
   });
 
-  it('send everything unknown home', () => {
-    for (const hash of [
-      '',
-      '#',
+  it('are home where there is no address, and say so where it leads nowhere', () => {
+    for (const hash of ['', '#', '#/']) expect(parseRoute(hash)).toEqual({ page: 'home' });
+    for (const address of [
       '#/nothing',
       '#/account/xyz',
       '#/event/../..',
@@ -36,7 +35,8 @@ describe('routes', () => {
       '#/sync/0',
       '#/sync/x',
     ]) {
-      expect(parseRoute(hash)).toEqual({ page: 'home' });
+      expect(parseRoute(address)).toEqual({ page: 'unknown', address });
+      expect(formatRoute(parseRoute(address))).toBe(address);
     }
     expect(parseRoute(`#/account/${hex}/runs/review`)).toEqual({ page: 'account', account: hex, tab: 'runs' });
     expect(parseRoute('#/legacy/nothing/x')).toEqual({ page: 'legacy', part: 'review', source: null });

@@ -188,16 +188,16 @@ const shots = (alice: string, bob: string, carol: string, dora: string): Shot[] 
     hash: `#/account/${alice}/sync`,
     query: 'scene=idle',
     async act(page) {
-      await page.getByRole('treeitem', { name: /relay-b/ }).click();
+      await page.getByRole('treeitem', { name: /relay-b/ }).press('ArrowRight');
       await page.getByRole('treeitem', { name: /relay-a/ }).press('Space');
       await page
-        .getByRole('treeitem', { name: /Reaction 7/ })
+        .getByRole('treeitem', { name: /Reaction 7 on all/ })
         .first()
         .press('Space');
       await page.getByLabel('Created from').fill('2025-02-01');
       await page.getByLabel('Include them').check();
       await page
-        .getByRole('treeitem', { name: /Repost/ })
+        .getByRole('treeitem', { name: /Repost 6 on all/ })
         .first()
         .focus();
     },
@@ -224,7 +224,7 @@ const shots = (alice: string, bob: string, carol: string, dora: string): Shot[] 
     name: 'sync-many',
     hash: `#/account/${carol}/sync`,
     async act(page) {
-      await page.getByRole('treeitem', { name: /relay-02/ }).click();
+      await page.getByRole('treeitem', { name: /relay-02/ }).press('ArrowRight');
     },
   },
   { name: 'review', hash: `#/account/${alice}/sync/review` },

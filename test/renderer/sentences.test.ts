@@ -132,7 +132,13 @@ describe('counts of a relay', () => {
       sampleRange({ found: 100, fetched: 99 }),
       sampleRange({ id: 2, since: 1990, until: 3000, found: 30 }),
     ]);
-    const held = (present: number) => ({ url: relay.url, present, absent: 3, undetermined: 1 });
+    const held = (present: number) => ({
+      url: relay.url,
+      present,
+      absent: 3,
+      undetermined: 1,
+      past: { present: 0, absent: 0 },
+    });
     expect(countsOnRelay(relay, held(128))).toEqual({ found: 128, fetched: 128, exact: true });
     expect(countsOnRelay(relay, held(140))?.found).toBe(140);
     const lacking = sampleRelay([

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { kindName, sortedKinds } from '../../renderer/text/event-kinds.ts';
-import { accountName, relayName, shorten } from '../../renderer/text/names.ts';
+import { accountInitials, accountName, relayName, shorten } from '../../renderer/text/names.ts';
 import { countOf, formatBytes, formatCount, formatRate, sayList } from '../../renderer/text/numbers.ts';
 import {
   formatBounds,
@@ -109,6 +109,15 @@ describe('names', () => {
   });
 
   it('prefers the label of an account', () => {
+    const initials = (label: string | null): string => accountInitials({ label, npub: 'npub1meedx90mklt' });
+    expect([initials('alice'), initials('dora with a name'), initials('é'), initials(' '), initials(null)]).toEqual([
+      'al',
+      'dw',
+      'é',
+      '',
+      'me',
+    ]);
+    expect(initials('👩‍🚀 Ada')).toBe('👩‍🚀A');
     expect(accountName({ label: 'alice', npub: 'npub1xyz' })).toBe('alice');
     expect(accountName({ label: null, npub: 'npub1qqqqqqqqqqqqqqqqqqqqqqqqqqqqabcd' })).toBe('npub1qqqqq…qqabcd');
     expect(shorten('short')).toBe('short');

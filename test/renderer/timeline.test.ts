@@ -99,6 +99,12 @@ describe('the shared axis', () => {
     expect(found.start).toBeGreaterThan(now - 1150 * DAY);
   });
 
+  it('leaves no more than a quarter of a year empty before the oldest event, beside the room', () => {
+    const oldest = Date.UTC(2021, 10, 20) / 1000;
+    const { start, end } = timeAxis({ events: 1, oldest, newest: now }, [], now);
+    expect(oldest - (end - (end - start) / 1.04)).toBe((31 + 19) * DAY);
+  });
+
   it('shows the last year when nothing is known', () => {
     const found = timeAxis({ events: 0, oldest: null, newest: null }, [sampleRelay([])], now);
     expect(Math.round((found.end - found.start) / DAY)).toBe(380);
@@ -114,8 +120,10 @@ describe('the shared axis', () => {
     const at = (days: number) => timeAxis({ events: 1, oldest: now - days * DAY, newest: now }, [walking], now).start;
     expect(at(1)).toBe(at(900));
     const known = sampleRelay([sampleRange({ until: now })], { url: 'wss://known.example' });
-    const archive = { events: 1, oldest: now - 900 * DAY, newest: now };
-    expect(timeAxis(archive, [walking, known], now)).toEqual(timeAxis(archive, [known], now));
+    const beside = (days: number) =>
+      timeAxis({ events: 1, oldest: now - days * DAY, newest: now }, [walking, known], now).start;
+    expect(beside(900)).toBe(beside(800));
+    expect(beside(900)).toBeGreaterThan(at(900));
   });
 
   it('keeps positions inside the strip', () => {

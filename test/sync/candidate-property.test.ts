@@ -7,7 +7,7 @@ import type { CandidateSubject } from '../../main/sync/candidate-subject.ts';
 import { readCandidateTree } from '../../main/sync/candidate-tree.ts';
 import { checkNextEvents } from '../../main/sync/check-next-events.ts';
 import { countUndetermined } from '../../main/sync/undetermined-copies.ts';
-import type { CandidateTree, ExclusionReason, SignedEvent } from '../../preload/contract.ts';
+import type { CandidateRelay, CandidateTree, ExclusionReason, SignedEvent } from '../../preload/contract.ts';
 import { archive } from '../archive/archive-rig.ts';
 import { CHECKPOINT, CoverageRig } from '../coverage/coverage-rig.ts';
 import { openScratchDatabase } from '../fixtures/scratch-database.ts';
@@ -243,20 +243,26 @@ function expectedTree(
   offered: readonly MissingCopy[],
   unchecked: readonly SignedEvent[],
 ): CandidateTree {
-  const relays = subject.relays.map(({ relayId, url }) => {
+  const relays = subject.relays.map(({ relayId, url }): CandidateRelay => {
     const here = offered.filter(({ relay }) => relay === relayId);
     const sent = here.filter(({ refused }) => !refused);
-    const kinds = [...new Set(sent.map(({ event }) => event.kind))].sort((a, b) => a - b);
     const oldest = (copies: readonly MissingCopy[]): number => Math.min(...copies.map(({ observedAt }) => observedAt));
+    const byKind = (copies: readonly MissingCopy[]) =>
+      [...new Set(copies.map(({ event }) => event.kind))]
+        .sort((a, b) => a - b)
+        .map((kind) => {
+          const ofKind = copies.filter(({ event }) => event.kind === kind);
+          return { kind, count: ofKind.length, observedAt: oldest(ofKind) };
+        });
     return {
       url,
       count: sent.length,
+      // The rig has one walk that did not come to its end, on the first relay, so that none of them was compared.
       observedAt: sent.length === 0 ? null : oldest(sent),
-      kinds: kinds.map((kind) => {
-        const ofKind = sent.filter(({ event }) => event.kind === kind);
-        return { kind, count: ofKind.length, observedAt: oldest(ofKind) };
-      }),
+      comparison: url === 'wss://write.example' ? 'unfinished' : 'never-asked',
+      kinds: byKind(sent),
       refused: here.length - sent.length,
+      refusedKinds: byKind(here.filter(({ refused }) => refused)),
       undetermined: null,
     };
   });

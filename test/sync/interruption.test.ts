@@ -173,10 +173,21 @@ describe('verifying again', () => {
     await rig.clock.pass(86_400_000);
     relay.behave({ name: 'has lost the first', hides: ({ id }) => id === first.id });
 
+    expect(await rig.report(run)).toMatchObject({ reverification: null });
+    const begunAt = Math.floor(rig.clock.nowMs() / 1000);
     await rig.engine.methods['sync.reverify']({ run });
+    // What goes on with a run begins with how it stands, and not with nothing.
+    const { runs: going } = await rig.engine.topics.activity.snapshot({});
+    expect(going).toMatchObject([{ deliveries: { verified: 6 } }]);
+    expect(await rig.report(run)).toMatchObject({ reverification: { begunAt, endedAt: null, copies: 6, missing: 0 } });
     const summary = await rig.ended(run);
 
-    expect(summary).toMatchObject({ status: 'partial', resumable: true });
+    const outcome = { begunAt, endedAt: summary.finishedAt, copies: 6, returned: 5, missing: 1 };
+    expect(await rig.report(run)).toMatchObject({ reverification: outcome });
+    expect(summary).toMatchObject({ reverification: outcome });
+    // The day in between is no time that it took.
+    expect(summary).toMatchObject({ status: 'partial', resumable: true, resumed: true });
+    expect(await rig.report(run)).toMatchObject({ resumed: true });
     expect(await rig.totals(run)).toEqual({ verified: 5, unverified: 1 });
     expect(eventsSent(relay)).toHaveLength(6);
     const gone = await rig.delivery(run, first);
@@ -188,6 +199,12 @@ describe('verifying again', () => {
     await rig.resume(run);
     expect(eventsSent(relay)).toHaveLength(6);
     expect(await rig.totals(run)).toEqual({ verified: 5, unverified: 1 });
+    // What Resume finds out is not what came of looking again.
+    relay.behave();
+    await rig.clock.pass(60_000);
+    await rig.resume(run);
+    expect(await rig.totals(run)).toEqual({ verified: 6 });
+    expect(await rig.report(run)).toMatchObject({ reverification: { copies: 6, returned: 5 } });
   });
 
   it('looks for a random sample', async () => {
@@ -195,7 +212,10 @@ describe('verifying again', () => {
     const { id: run } = await rig.sync();
     const asked = idsAsked(relay).flat().length;
     await rig.engine.methods['sync.reverify']({ run, sample: 5 });
-    expect(await rig.ended(run)).toMatchObject({ status: 'complete' });
+    expect(await rig.ended(run)).toMatchObject({
+      status: 'complete',
+      reverification: { copies: 5, returned: 5, missing: 0 },
+    });
     expect(idsAsked(relay).flat()).toHaveLength(asked + 5);
   });
 
@@ -205,7 +225,10 @@ describe('verifying again', () => {
     await relay.stop();
     await rig.engine.methods['sync.reverify']({ run });
     await rig.engine.methods['runs.cancel']({ run });
-    expect(await rig.ended(run)).toMatchObject({ status: 'complete' });
+    expect(await rig.ended(run)).toMatchObject({
+      status: 'complete',
+      reverification: { copies: 5, returned: 0, missing: 0, endedAt: expect.any(Number) },
+    });
     expect(await rig.totals(run)).toEqual({ verified: 5 });
   });
 

@@ -34,7 +34,9 @@ function counted(count: number, observedAt: number | null, kinds: [kind: number,
     count,
     observedAt,
     kinds: kinds.map(([kind, copies, at]) => ({ kind, count: copies, observedAt: at })),
+    comparison: 'compared',
     refused: 0,
+    refusedKinds: [],
     undetermined: null,
   };
 }
@@ -77,8 +79,25 @@ test('missing copies are counted by relay and kind, for one account, as old as t
   expect(await ofAlice()).toEqual(shrunk);
 });
 
-test('an account of which nothing is archived misses nothing', async () => {
+test('a relay that lacks nothing says when it was compared, and one that was not does not pass for it', async () => {
   const rig = await CoverageRig.open();
+  const known = async () => {
+    const [write, both] = await missing(rig, alice.pubkey, ['write', 'both']);
+    return [write?.comparison, write?.observedAt, both?.comparison, both?.observedAt];
+  };
+  expect(await known()).toEqual(['never-asked', null, 'never-asked', null]);
 
-  expect(await missing(rig, bob.pubkey, ['write'])).toEqual([{ url: 'write', ...counted(0, null, []) }]);
+  // Asked, and nobody answered.
+  const silent = await rig.range('both');
+  await rig.page(silent, await rig.attempt(silent, await rig.run()), { ending: 'timeout' });
+  // A walk over some seconds only is no comparison of the history.
+  const recent = await rig.range('write', START - 50);
+  await rig.page(recent, await rig.attempt(recent, await rig.run()), {}, COMPLETE);
+  expect(await known()).toEqual(['unfinished', null, 'unanswered', null]);
+
+  await walk(rig, 'write', 5000, [note(1, 40)]);
+  await walk(rig, 'write', 9000, [note(1, 40)]);
+  expect((await known()).slice(0, 2)).toEqual(['compared', START + 9]);
+  // Another account was never asked for there.
+  expect(await missing(rig, bob.pubkey, ['write'])).toMatchObject([{ comparison: 'never-asked', observedAt: null }]);
 });

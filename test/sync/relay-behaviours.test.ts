@@ -299,8 +299,27 @@ describe('a relay that refuses for a reason that passes', () => {
       attempts: 3,
     });
     expect(rig.clock.monotonicMs() - began).toBeGreaterThanOrEqual(20_000);
+    expect(summary).toMatchObject({ status: 'partial', resumable: true });
+    expect(await rig.report(summary.id)).toMatchObject({ resumable: true, refused: 0 });
     relay.behave();
-    expect(await rig.resume(summary.id)).toMatchObject({ status: 'complete' });
+    expect(await rig.engine.methods['fetch.resume']({})).toEqual({ runs: [summary.id] });
+    expect(await rig.ended(summary.id)).toMatchObject({ status: 'complete', resumable: false });
+  });
+
+  it('is not sent it again by the run that it refused it in, once a later one has brought it', async () => {
+    const relay = await relayWithout(notes(1), refusePublications('error: database is busy'));
+    const refused = await rig.sync();
+    relay.behave();
+    expect(await rig.sync()).toMatchObject({ status: 'complete' });
+    const sent = eventsSent(relay).length;
+    expect((await rig.engine.methods['runs.list']({})).map(({ resumable }) => resumable)).toEqual([
+      false,
+      false,
+      false,
+    ]);
+    expect(await rig.report(refused.id)).toMatchObject({ resumable: false });
+    await expect(rig.resume(refused.id)).rejects.toMatchObject({ code: 'nothing-to-do' });
+    expect(eventsSent(relay)).toHaveLength(sent);
   });
 
   it('takes it the second time: verified', async () => {

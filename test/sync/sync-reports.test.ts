@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from 'kysely';
+import { noteEncode } from 'nostr-tools/nip19';
 import { csvField } from '../../main/sync/report-export.ts';
 import type { SignedEvent } from '../../preload/contract.ts';
-import { refuseOlderThan, refusePublications } from '../relays/behaviours/publishing.ts';
+import { acceptWithoutStoring, neverOk, refuseOlderThan, refusePublications } from '../relays/behaviours/publishing.ts';
 import { alice, buildEvent } from '../relays/event-builder.ts';
 import { openDatabase } from '../../main/database/database-file.ts';
 import { rebuildPresence } from '../../main/coverage/presence-rebuild.ts';
-import { idsOf, notes, START, SyncRig } from './delivery-rig.ts';
+import { eventsSent, idsOf, notes, START, SyncRig } from './delivery-rig.ts';
 
 let rig: SyncRig;
 beforeEach(async () => {
@@ -109,6 +110,37 @@ describe('the preview', () => {
     expect(oldest.created_at).toBeLessThan(third.created_at);
   });
 
+  it('warns of a relay that took events and did not return them, until it does better', async () => {
+    const relay = await rig.startRelay();
+    await rig.establish([relay], notes(6));
+    relay.behave(acceptWithoutStoring());
+    await rig.sync();
+    const warnings = async () => (await rig.engine.methods['sync.preview']({ account })).relays[0]?.warnings ?? [];
+    expect(await warnings()).toEqual([
+      {
+        type: 'not-returned',
+        copies: 6,
+        message: 'In the last sync it said that it took 6 events, and returned none of them when asked.',
+      },
+    ]);
+    relay.behave();
+    const [first] = notes(6) as [SignedEvent];
+    await rig.sync({ until: first.created_at });
+    expect(await warnings()).toEqual([]);
+  });
+
+  it('warns of a relay that says of nothing whether it took it', async () => {
+    const relay = await rig.startRelay();
+    await rig.establish([relay], notes(3));
+    relay.behave(neverOk());
+    const run = await rig.begin({ until: notes(3)[1]?.created_at ?? 0 });
+    await rig.passUntil(() => eventsSent(relay).length === 2);
+    await rig.clock.pass(21_000);
+    await rig.ended(run);
+    const [share] = (await rig.engine.methods['sync.preview']({ account })).relays;
+    expect(share?.warnings).toMatchObject([{ type: 'no-answer', copies: share?.count }]);
+  });
+
   it('warns of a relay that could not be reached the last time', async () => {
     const relay = await rig.startRelay();
     await rig.establish([relay], notes(2));
@@ -155,17 +187,25 @@ describe('the results', () => {
     relay.behave(refusePublications('=1+1, "really"'));
     const { id: run } = await rig.sync();
     const { text } = await rig.engine.methods['sync.export']({ run, format: 'json' });
+    const { startedAt, finishedAt } = await rig.report(run);
     expect(JSON.parse(text)).toEqual({
       run,
+      account,
+      status: 'partial',
+      startedAt,
+      finishedAt,
       totals: { pending: 0, sent: 0, accepted: 0, rejected: 1, verified: 0, unverified: 0, withdrawn: 0 },
       deliveries: [
         {
           event: event.id,
           kind: 1,
+          createdAt: event.created_at,
           relay: relay.url,
           state: 'rejected',
           reason: 'other',
+          message: '=1+1, "really"',
           attempts: 1,
+          sentAt: expect.any(Number),
           verifiedAt: null,
         },
       ],
@@ -191,9 +231,41 @@ describe('the results', () => {
     ['-1', "'-1"],
     ['@x', "'@x"],
     ['\t=1', "'\t=1"],
+    [' =1', "' =1"],
+    ['\0=1', "'\0=1"],
+    ['\ufeff=1', "'\ufeff=1"],
+    ['\u200b@x', "'\u200b@x"],
+    ['＝1', "'＝1"],
+    ['\u00a0＋1', "'\u00a0＋1"],
+    [' plain', ' plain'],
     ['two\nlines', '"two\nlines"'],
     ['a "b", c', '"a ""b"", c"'],
   ])('writes %j as the field %j', (value, field) => expect(csvField(value)).toBe(field));
+});
+
+describe('what was sent of an event', () => {
+  it('is every delivery of it, newest first, each with its sync; of an event that no sync chose, nothing', async () => {
+    const events = notes(4);
+    const [first] = events as [SignedEvent];
+    const strict = await rig.startRelay({
+      events: events.slice(3),
+      behaviours: [refuseOlderThan((events[1] as SignedEvent).created_at)],
+    });
+    const open = await rig.startRelay({ events: events.slice(3) });
+    await rig.establish([strict, open], events);
+    const earlier = await rig.sync();
+    const later = await rig.sync({ includeRefused: true });
+
+    const sent = await rig.engine.methods['events.deliveries']({ id: noteEncode(first.id) });
+    expect(sent.map(({ run, relay, state }) => [run, relay, state])).toEqual([
+      [later.id, strict.url, 'rejected'],
+      [earlier.id, open.url, 'verified'],
+      [earlier.id, strict.url, 'rejected'],
+    ]);
+    expect(sent[0]).toMatchObject({ event: first.id, message: 'invalid: created_at too early', attempts: 1 });
+    expect(await rig.engine.methods['events.deliveries']({ id: events[3]?.id ?? '' })).toEqual([]);
+    expect(await rig.engine.methods['events.deliveries']({ id: 'ab'.repeat(32) })).toEqual([]);
+  });
 });
 
 describe('what reading back leaves in the archive', () => {
@@ -210,7 +282,7 @@ describe('what reading back leaves in the archive', () => {
     expect(await rig.engine.methods['coverage.tree']({ account })).toEqual(tree);
     expect((await rig.engine.methods['accounts.list']({}))[0]).toEqual(before);
     const found = await rig.engine.methods['events.find']({ id: events[6]?.id ?? '' });
-    expect(found?.relays[0]).toMatchObject({ url: relay.url, state: 'present', query: { run } });
+    expect(found?.relays[0]).toMatchObject({ url: relay.url, state: 'present', query: { run, purpose: 'read-back' } });
     const fetched = (await rig.engine.methods['runs.list']({})).find(({ type }) => type === 'fetch');
     expect(fetched?.relays).toHaveLength(1);
     await rig.engine.close();

@@ -1,5 +1,5 @@
-import type { Attempt, Range } from '../coverage/range-history.ts';
-import type { PageRecord } from '../coverage/record-page.ts';
+import type { Attempt, Range } from './range-history.ts';
+import type { PageRecord } from './record-page.ts';
 import type { QueryOutcome, RelayFilter } from '../relays/relay-query.ts';
 import type { CollectedPage } from './page-collector.ts';
 
@@ -15,6 +15,7 @@ export function pageRecord(
     request,
     sentAtMs: outcome.sentAtMs,
     completedAtMs: outcome.completedAtMs,
+    setBackMs: outcome.setBackMs,
     ending: outcome.ending,
     message: outcome.message,
     received: outcome.received,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { PageCollector } from '../../main/fetch/page-collector.ts';
+import { PageCollector } from '../../main/coverage/page-collector.ts';
 import { pureVerifier } from '../fixtures/pure-verifier.ts';
 import { alice, bob, buildEvent } from '../relays/event-builder.ts';
 

@@ -62,9 +62,8 @@ export function choicesFor(checkpoint: LegacyCheckpoint, runs: readonly RunProgr
     case 'waiting':
       return ['resume', 'rescan', 'keep'];
     case 'kept':
-      return ['resume', 'rescan'];
     case 'unfinished':
-      return ['resume'];
+      return ['resume', 'rescan'];
     case 'settled':
       return [];
   }

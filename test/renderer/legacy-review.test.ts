@@ -87,7 +87,7 @@ describe('what can be decided', () => {
   it('is everything about a fetch that waits, and nothing about one that is settled', () => {
     expect(choicesFor(fetchOf(1, 'waiting'), [])).toEqual(['resume', 'rescan', 'keep']);
     expect(choicesFor(fetchOf(1, 'kept'), [])).toEqual(['resume', 'rescan']);
-    expect(choicesFor(fetchOf(1, 'resumed'), [])).toEqual(['resume']);
+    expect(choicesFor(fetchOf(1, 'resumed'), [])).toEqual(['resume', 'rescan']);
     expect(choicesFor(fetchOf(1, 'resumed', { pendingWindows: 0 }), [])).toEqual([]);
     expect(choicesFor(fetchOf(1, 'replaced'), [])).toEqual([]);
   });
@@ -96,7 +96,7 @@ describe('what can be decided', () => {
     const resumed = fetchOf(1, 'resumed', { run: 4 });
     expect(isAtWork(resumed, running(4))).toBe(true);
     expect(choicesFor(resumed, running(4))).toEqual([]);
-    expect(choicesFor(resumed, running(5))).toEqual(['resume']);
+    expect(choicesFor(resumed, running(5))).toEqual(['resume', 'rescan']);
     expect(isAtWork(fetchOf(2, 'waiting'), running(4))).toBe(false);
   });
 
@@ -104,7 +104,7 @@ describe('what can be decided', () => {
     const ticked = [fetchOf(1, 'waiting'), fetchOf(2, 'kept'), fetchOf(3, 'resumed')];
     const ids = (choice: 'resume' | 'rescan' | 'keep'): number[] => chosenFor(choice, ticked, []).map(({ id }) => id);
     expect(ids('resume')).toEqual([1, 2, 3]);
-    expect(ids('rescan')).toEqual([1, 2]);
+    expect(ids('rescan')).toEqual([1, 2, 3]);
     expect(ids('keep')).toEqual([1]);
   });
 });

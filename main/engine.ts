@@ -19,12 +19,15 @@ import { candidateMethods, candidateTopic } from './engine/candidate-methods.ts'
 import { coverageMethods, coverageTopic } from './engine/coverage-methods.ts';
 import { fetchMethods } from './engine/fetch-methods.ts';
 import { generalMethods, settingsTopic } from './engine/general-methods.ts';
+import { legacyMethods, legacyTopic } from './engine/legacy-methods.ts';
 import { legacyReportMethods } from './engine/legacy-report-methods.ts';
 import { relayHealth } from './engine/relay-health-list.ts';
 import { explainNothingToSend, syncMethods, syncTopic } from './engine/sync-methods.ts';
 import { FetchService } from './fetch/fetch-service.ts';
 import { Reconciler } from './fetch/reconciler.ts';
 import { CarryOver } from './legacy/carry-over.ts';
+import { CheckpointList } from './legacy/checkpoint-list.ts';
+import { CheckpointService } from './legacy/checkpoint-service.ts';
 import { nowSeconds, systemClock } from './platform/clock.ts';
 import { MomentOrder } from './platform/moment-order.ts';
 import { RelayDirectory } from './relays/relay-directory.ts';
@@ -131,6 +134,28 @@ async function compose(
       changes.tell('legacy', 'accounts', 'coverage');
     },
   });
+  const checkpoints = new CheckpointService({
+    db,
+    relays,
+    verifier,
+    clock,
+    turns,
+    log,
+    ...(options.queryTimeoutMs === undefined ? {} : { idleTimeoutMs: options.queryTimeoutMs }),
+    startFetch: async (account, sources) =>
+      fetch.start({
+        account,
+        recheck: false,
+        relays: sources,
+        pageLimit: (await readSettings(db)).pageLimit,
+        strategy: 'auto',
+      }),
+    onChange: () => {
+      followArchive();
+      changes.tell('activity', 'coverage', 'accounts', 'runs', 'legacy');
+    },
+  });
+  const checkpointList = new CheckpointList(database.path, clock, () => changes.tell('legacy'));
   const parts: EngineParts = {
     options,
     db,
@@ -147,12 +172,14 @@ async function compose(
     eligibility,
     candidates,
     carryOver,
+    checkpoints,
+    checkpointList,
   };
   if (options.mode === 'owner') await carryOver.start();
   const health = (): Promise<RelayHealth[]> => relayHealth(parts);
   const activity = async (): Promise<ActivitySnapshot> => ({
     now: nowSeconds(clock),
-    runs: [...fetch.progress(), ...sync.progress()],
+    runs: [...fetch.progress(), ...sync.progress(), ...checkpoints.progress()],
     recent: (await listRuns(reading, { limit: RECENT_RUNS })).filter((run) => run.status !== 'active'),
   });
   return {
@@ -163,6 +190,7 @@ async function compose(
       ...syncMethods(parts),
       ...coverageMethods(parts),
       ...candidateMethods(parts),
+      ...legacyMethods(parts),
       ...legacyReportMethods(parts),
       'relays.health': health,
     },
@@ -172,6 +200,7 @@ async function compose(
       ...coverageTopic(parts),
       ...candidateTopic(parts),
       ...syncTopic(parts),
+      ...legacyTopic(parts),
       relays: { snapshot: health, onDidChange: (listener) => changes.on('relays', listener) },
       settings: settingsTopic(parts),
     },
@@ -196,15 +225,16 @@ async function compose(
       return stopped;
     },
     runEnded: async (run) => {
-      await Promise.all([fetch.ended(run), sync.ended(run)]);
+      await Promise.all([fetch.ended(run), sync.ended(run), checkpoints.ended(run)]);
       return readRunSummary(db, run);
     },
     close: async () => {
-      await Promise.all([fetch.close(), sync.close(), carryOver.close()]);
+      await Promise.all([fetch.close(), sync.close(), checkpoints.close(), carryOver.close()]);
       relays.close();
       await tags?.close();
       await eligibility?.close();
       await candidates.close();
+      await checkpointList.close();
       await reconciler.close();
       await summaries.close();
       await verifier.close();

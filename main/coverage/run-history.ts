@@ -76,7 +76,7 @@ export async function readRun(db: ReadableDatabase, id: number): Promise<RunSnap
 }
 
 /** Marks a run as active again: Resume goes on with it, under its own settings. */
-export async function reopenRun(db: WritableDatabase, id: number): Promise<void> {
+export async function reopenRun(db: WritableDatabase | Transaction<Tables>, id: number): Promise<void> {
   await db
     .updateTable('runs')
     .set({ status: 'active', finished_at: null, cancel_requested_at: null, resumed: 1 })

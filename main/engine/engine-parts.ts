@@ -5,6 +5,8 @@ import type { ReadableDatabase, WritableDatabase } from '../database/database-fi
 import type { EngineOptions } from '../engine-api.ts';
 import type { FetchService } from '../fetch/fetch-service.ts';
 import type { CarryOver } from '../legacy/carry-over.ts';
+import type { CheckpointList } from '../legacy/checkpoint-list.ts';
+import type { CheckpointService } from '../legacy/checkpoint-service.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Fault } from '../platform/fault.ts';
 import type { RelayDirectory } from '../relays/relay-directory.ts';
@@ -34,6 +36,9 @@ export interface EngineParts {
   candidates: CandidateReader;
   /** Brings over what the first version left; until it is done no run begins. */
   carryOver: CarryOver;
+  /** What a person decides about fetches that the first version left unfinished. */
+  checkpoints: CheckpointService;
+  checkpointList: CheckpointList;
 }
 
 /** @throws Fault `data-directory-in-use` in a reader, which may change nothing. */

@@ -52,13 +52,22 @@ export function fetchMethods(parts: EngineParts): FetchMethods {
 }
 
 /** Resumes a run by the service that it belongs to. */
-async function resumeRun({ fetch, sync }: EngineParts, run: { id: number; type: RunType }): Promise<void> {
-  await (run.type === 'sync' ? sync.resume(run.id) : fetch.resume(run.id));
+async function resumeRun(
+  { fetch, sync, checkpoints }: EngineParts,
+  run: { id: number; type: RunType },
+  range: number | null = null,
+): Promise<void> {
+  if (run.type === 'sync') await sync.resume(run.id);
+  else if (run.type === 'legacy-resume') await checkpoints.resumeRun(run.id);
+  else await fetch.resume(run.id, range);
 }
 
-/** One run, the run that a range stands in, or every unfinished one; of an account's runs the oldest goes first. */
+/**
+ * One run, the run that a range stands in, or every unfinished one; of an account's runs the oldest goes first. Windows of
+ * the first version are not among the last: whether to go on with them is decided one by one.
+ */
 async function resume(parts: EngineParts, args: { run?: number; account?: string; range?: number }): Promise<number[]> {
-  const { db, fetch, turns } = parts;
+  const { db, turns } = parts;
   if (args.run !== undefined) {
     await resumeRun(parts, await readRun(db, args.run));
     return [args.run];
@@ -67,12 +76,12 @@ async function resume(parts: EngineParts, args: { run?: number; account?: string
     const range = await readRange(db, args.range);
     const attempt = await latestAttempt(db, range.id);
     if (attempt === null) throw new Fault('nothing-to-do', `Range ${range.id} was never begun.`, { range: range.id });
-    await fetch.resume(attempt.runId, range.id);
+    await resumeRun(parts, await readRun(db, attempt.runId), range.id);
     return [attempt.runId];
   }
   const accountId = args.account === undefined ? undefined : (await readAccount(db, args.account)).id;
   const runs = await listRuns(db, { limit: RUNS_LOOKED_THROUGH, ...(accountId === undefined ? {} : { accountId }) });
-  const unfinished = runs.filter((run) => run.resumable).reverse();
+  const unfinished = runs.filter((run) => run.resumable && run.type !== 'legacy-resume').reverse();
   if (unfinished.length === 0) throw new Fault('nothing-to-do', 'There is no unfinished run to resume.');
   const started: number[] = [];
   const busy = new Set<string>();
@@ -89,9 +98,9 @@ async function resume(parts: EngineParts, args: { run?: number; account?: string
 
 /** Cancels here, or leaves word for the owner of the data directory. */
 async function cancel(parts: EngineParts, run: number): Promise<boolean> {
-  const { db, fetch, sync, options, clock } = parts;
+  const { db, fetch, sync, checkpoints, options, clock } = parts;
   const summary = await readRunSummary(db, run);
-  if (fetch.cancel(run) || sync.cancel(run)) return true;
+  if (fetch.cancel(run) || sync.cancel(run) || checkpoints.cancel(run)) return true;
   if (summary.status !== 'active' || options.mode === 'owner') return false;
   await leaveWord(parts, run, nowSeconds(clock));
   return true;

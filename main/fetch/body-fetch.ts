@@ -6,7 +6,7 @@ import type { QueryOutcome, RelayFilter } from '../relays/relay-query.ts';
 import { PageCollector, type CollectedPage } from '../coverage/page-collector.ts';
 import { pageRecord } from '../coverage/page-record.ts';
 import type { PagingContext } from './paging-attempt.ts';
-import { afterUnfinishedAnswer, type Troubles } from './unfinished-answer.ts';
+import { afterUnfinishedAnswer, type Troubles } from '../coverage/unfinished-answer.ts';
 
 /** How fetching bodies by ID ended. */
 export interface BodyFetchEnd {

@@ -18,11 +18,12 @@ import { Fault } from '../platform/fault.ts';
 import { checkPageLimit } from '../platform/page-limit.ts';
 import type { RelayDirectory } from '../relays/relay-directory.ts';
 import { parseRelayUrl } from '../relays/relay-key.ts';
-import { ClockWatch } from './clock-watch.ts';
-import { RelayFetchProgress, RunFetchProgress } from './fetch-progress.ts';
+import { ClockWatch } from '../platform/clock-watch.ts';
+import { RelayFetchProgress, RunFetchProgress } from '../coverage/fetch-progress.ts';
 import type { Reconciler } from './reconciler.ts';
-import { fetchFromRelay, type RelayEnd, type RelayTask } from './relay-fetch.ts';
-import { runStatus } from './run-status.ts';
+import type { RelayEnd } from '../coverage/relay-end.ts';
+import { fetchFromRelay, type RelayTask } from './relay-fetch.ts';
+import { runStatus } from '../coverage/run-status.ts';
 
 export interface FetchServiceOptions {
   db: WritableDatabase;

@@ -10,15 +10,15 @@ import { nowSeconds, type Clock } from '../platform/clock.ts';
 import { isFinished } from '../relays/query-ending.ts';
 import type { RelayConnection } from '../relays/relay-connection.ts';
 import type { QueryOutcome, Waiting } from '../relays/relay-query.ts';
-import type { RelayFetchProgress } from './fetch-progress.ts';
+import type { RelayFetchProgress } from '../coverage/fetch-progress.ts';
 import { boundsWhateverIsNew, foreseeBounds, type Bounds } from './foreseen-page.ts';
 import { countAnswer, type AnswerSoFar } from './page-answer.ts';
 import type { CollectedPage } from '../coverage/page-collector.ts';
-import { askPage, replayPage, type PageQuery } from './page-query.ts';
+import { askPage, replayPage, type PageQuery } from '../coverage/page-query.ts';
 import { pageRecord } from '../coverage/page-record.ts';
 import { beginWalk, judgePage, nextBounds, type PageAnswer, type WalkState } from './paging-walk.ts';
-import { readRelayHints, writeRelayHints, type PagingHints } from './relay-hints.ts';
-import { afterUnfinishedAnswer, type Troubles } from './unfinished-answer.ts';
+import { readRelayHints, writeRelayHints, type PagingHints } from '../coverage/relay-hints.ts';
+import { afterUnfinishedAnswer, type Troubles } from '../coverage/unfinished-answer.ts';
 
 export interface PagingContext {
   db: WritableDatabase;

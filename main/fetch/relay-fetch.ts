@@ -1,4 +1,4 @@
-import type { RangeStatus, RunType, Strategy, StrategyChoice } from '../../preload/contract.ts';
+import type { RunType, Strategy, StrategyChoice } from '../../preload/contract.ts';
 import { readFetchState } from '../coverage/fetch-state.ts';
 import {
   beginAttempt,
@@ -8,6 +8,7 @@ import {
   type Attempt,
   type Range,
 } from '../coverage/range-history.ts';
+import type { RelayEnd } from '../coverage/relay-end.ts';
 import { warnRun } from '../coverage/run-history.ts';
 import { unfinishedRanges } from '../coverage/unfinished-ranges.ts';
 import { nowSeconds } from '../platform/clock.ts';
@@ -30,12 +31,6 @@ export interface RelayTask {
   ranges: readonly { range: Range; mode: 'continue' | 'repeat' }[];
   /** Whether, after `ranges`, the relay is brought up to T (fetch) or asked from Beginning (recheck). */
   planned: boolean;
-}
-
-/** How a relay's share of a run ended: the worst of its ranges, and when unfinished, why. */
-export interface RelayEnd {
-  status: Exclude<RangeStatus, 'active'>;
-  reason: string | null;
 }
 
 /**

@@ -1,11 +1,10 @@
-import { sql, type Transaction } from 'kysely';
+import { sql } from 'kysely';
 import * as v from 'valibot';
 import type { LegacyCheckpointStatus, LegacyWindow } from '../../preload/contract.ts';
 import { readWindowsCheckpoint } from '../coverage/windows-checkpoint.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
-import type { Tables } from '../database/tables.ts';
 import { Fault } from '../platform/fault.ts';
-import { parseRelayUrl, relayKeyOrNull } from '../relays/relay-key.ts';
+import { relayKeyOrNull } from '../relays/relay-key.ts';
 import { joinWindows, type WindowSpan } from './window-spans.ts';
 import { windowsLeft, type Window } from './window-walk.ts';
 
@@ -158,18 +157,6 @@ export function leftOf(checkpoint: StoredCheckpoint, ranges: readonly WindowRang
 function windowsOf(span: WindowSpan, range: WindowRange | undefined): Window[] {
   const checkpoint = range?.attempt == null ? null : readWindowsCheckpoint(range.attempt.checkpoint);
   return checkpoint === null ? span.windows : windowsLeft(checkpoint);
-}
-
-/** The row of a relay in the archive, made where there is none. */
-export async function internRelay(trx: Transaction<Tables>, url: string): Promise<number> {
-  const relay = parseRelayUrl(url);
-  await trx
-    .insertInto('relays')
-    .values({ key: relay.key, url: relay.url, observed_cap: null, accepted_limit: null })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-  const { id } = await trx.selectFrom('relays').select('id').where('key', '=', relay.key).executeTakeFirstOrThrow();
-  return id;
 }
 
 /** What is no window of a relay was kept aside when the checkpoint was carried over, so nothing is passed over here. */

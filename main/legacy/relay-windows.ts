@@ -1,5 +1,5 @@
 import { beginAttempt, latestAttempt, readRange } from '../coverage/range-history.ts';
-import type { RelayEnd } from '../fetch/relay-fetch.ts';
+import type { RelayEnd } from '../coverage/relay-end.ts';
 import { nowSeconds } from '../platform/clock.ts';
 import type { WindowTask } from './resume-snapshot.ts';
 import { runWindowsAttempt, toCheckpoint, type WindowsContext, type WindowsEnd } from './windows-attempt.ts';

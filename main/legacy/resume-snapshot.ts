@@ -4,7 +4,8 @@ import { readWindowsCheckpoint } from '../coverage/windows-checkpoint.ts';
 import type { ReadableDatabase, WritableDatabase } from '../database/database-file.ts';
 import type { Tables } from '../database/tables.ts';
 import { PAGE_LIMIT } from '../../preload/contract.ts';
-import { internRelay, readWindowRanges, type StoredCheckpoint, type WindowRange } from './checkpoint-store.ts';
+import { readWindowRanges, type StoredCheckpoint, type WindowRange } from './checkpoint-store.ts';
+import { internRelays, numberOf } from './relay-numbers.ts';
 import { joinWindows } from './window-spans.ts';
 import { continueWalk, type WindowWalk } from './window-walk.ts';
 
@@ -67,8 +68,9 @@ async function beginFirst(trx: Transaction<Tables>, checkpoint: StoredCheckpoint
     checkpointId: checkpoint.id,
   });
   const filter = JSON.stringify({ authors: [checkpoint.account] });
+  const numbers = await internRelays(trx, checkpoint.relays);
   for (const relay of checkpoint.relays) {
-    const relayId = await internRelay(trx, relay.url);
+    const relayId = numberOf(numbers, relay);
     for (const { since, until } of joinWindows(relay.windows)) {
       await trx
         .insertInto('ranges')

@@ -5,12 +5,12 @@ import { endAttempt, type Attempt, type Range } from '../coverage/range-history.
 import { recordPage, type PageOutcome } from '../coverage/record-page.ts';
 import type { WindowsCheckpoint } from '../coverage/windows-checkpoint.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
-import type { RelayFetchProgress } from '../fetch/fetch-progress.ts';
-import type { CollectedPage } from '../fetch/page-collector.ts';
-import { askPage, type PageQuery } from '../fetch/page-query.ts';
-import { pageRecord } from '../fetch/page-record.ts';
-import { readRelayHints, writeRelayHints, type PagingHints } from '../fetch/relay-hints.ts';
-import { afterUnfinishedAnswer, type Troubles } from '../fetch/unfinished-answer.ts';
+import type { RelayFetchProgress } from '../coverage/fetch-progress.ts';
+import type { CollectedPage } from '../coverage/page-collector.ts';
+import { askPage, type PageQuery } from '../coverage/page-query.ts';
+import { pageRecord } from '../coverage/page-record.ts';
+import { readRelayHints, writeRelayHints, type PagingHints } from '../coverage/relay-hints.ts';
+import { afterUnfinishedAnswer, type Troubles } from '../coverage/unfinished-answer.ts';
 import { nowSeconds, type Clock } from '../platform/clock.ts';
 import { isFinished } from '../relays/query-ending.ts';
 import type { RelayConnection } from '../relays/relay-connection.ts';

@@ -305,7 +305,6 @@ export class RelayConnection {
       pacing,
       budget,
       signal: link.signal,
-      moments: this.#settings.moments,
       waiting: options,
     };
     try {
@@ -321,6 +320,7 @@ export class RelayConnection {
     return {
       subscription: `${this.#idPrefix}-${this.#asked}`,
       clock: this.#settings.clock,
+      moments: this.#settings.moments,
       send: (text: string) => this.#link.send(text),
       fence: (onPassed: () => void) => this.#link.fence(onPassed),
       signal,

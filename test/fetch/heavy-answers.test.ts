@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MOST_BYTES } from '../../main/fetch/unfinished-answer.ts';
+import { MOST_BYTES } from '../../main/coverage/unfinished-answer.ts';
 import { buildHistory } from '../relays/event-builder.ts';
 import { ownResponder } from '../relays/own-responder.ts';
 import type { AnswerStep, Behaviour } from '../relays/relay-behaviour.ts';

@@ -6,7 +6,7 @@ import type { EventVerifier } from '../../main/archive/event-verifier.ts';
 import { beginAttempt, latestAttempt, openRange, type Attempt, type Range } from '../../main/coverage/range-history.ts';
 import { beginRun, settleInterrupted } from '../../main/coverage/run-history.ts';
 import type { OpenDatabase, WritableDatabase } from '../../main/database/database-file.ts';
-import { RelayFetchProgress } from '../../main/fetch/fetch-progress.ts';
+import { RelayFetchProgress } from '../../main/coverage/fetch-progress.ts';
 import { runPagingAttempt, type AttemptEnd } from '../../main/fetch/paging-attempt.ts';
 import { RelayDirectory } from '../../main/relays/relay-directory.ts';
 import { checkRules, withCopy } from '../crash/recorded-facts.ts';

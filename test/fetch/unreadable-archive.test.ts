@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { RelayFetchProgress } from '../../main/fetch/fetch-progress.ts';
+import { RelayFetchProgress } from '../../main/coverage/fetch-progress.ts';
 import { Reconciler, type ReconcileSession } from '../../main/fetch/reconciler.ts';
 import { fetchFromRelay } from '../../main/fetch/relay-fetch.ts';
 import { Fault } from '../../main/platform/fault.ts';

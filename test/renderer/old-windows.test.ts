@@ -78,7 +78,16 @@ describe('windows of the first version in Coverage', () => {
     const relay = sampleRelay([old(1, { status: 'partial', resumable: true })], { historyComplete: false });
     const tree = { account: 'a'.repeat(64), archive: { events: 0, oldest: null, newest: null }, relays: [relay] };
     expect(attentionItems(sampleAccount(), tree)).toEqual([]);
-    const candidate = { url: URL, count: 0, refused: 0, observedAt: null, kinds: [], undetermined: 4 };
+    const candidate = {
+      url: URL,
+      count: 0,
+      refused: 0,
+      refusedKinds: [],
+      observedAt: null,
+      comparison: 'never-asked' as const,
+      kinds: [],
+      undetermined: 4,
+    };
     expect(undeterminedRelays([candidate], [relay])).toMatchObject([{ help: 'fetch', range: null }]);
     expect(saturationOffers(old(1))).toEqual([]);
   });
@@ -101,6 +110,7 @@ describe('windows of the first version in Coverage', () => {
       warnings: [],
       relays: [],
       deliveries: null,
+      reverification: null,
     };
     expect(unfinishedFetch([run])).toBeUndefined();
     expect(unfinishedFetch([run, { ...run, id: 3, type: 'fetch' }])?.id).toBe(3);

@@ -1,9 +1,9 @@
 import type { EventVerifier } from '../archive/event-verifier.ts';
-import type { ArrivedPage, PageRequest } from '../coverage/arrived-page.ts';
+import type { ArrivedPage, PageRequest } from './arrived-page.ts';
 import { linkSignals } from '../relays/linked-signal.ts';
 import type { RelayConnection } from '../relays/relay-connection.ts';
 import type { QueryResult, Waiting } from '../relays/relay-query.ts';
-import { PageCollector } from '../coverage/page-collector.ts';
+import { PageCollector } from './page-collector.ts';
 import { MOST_BYTES, MOST_EVENTS } from './unfinished-answer.ts';
 
 export interface PageQueryContext {

@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../preload/contract.ts';
-import type { RelayEnd } from './relay-fetch.ts';
+import type { RelayEnd } from './relay-end.ts';
 
 /** A run is complete only when every relay's share is, and failed only when not one established anything. */
 export function runStatus(ends: readonly RelayEnd[], cancelled: boolean): RunStatus {

@@ -345,7 +345,7 @@ const shots = (alice: string, bob: string, carol: string, dora: string): Shot[] 
     query: 'scene=idle&legacy=many',
     async act(page) {
       await openRow(page, 1, /relay-b/);
-      await openRow(page, 2, /windows of the first version/);
+      await openRow(page, 2, /left by the first version/);
       await page
         .getByText('Unfinished')
         .first()

@@ -10,7 +10,7 @@ import {
 import type { EventVerifier } from '../archive/event-verifier.ts';
 import type { AccountTurns } from '../coverage/account-turns.ts';
 import { CancelWatch } from '../coverage/cancel-watch.ts';
-import { isResumable, latestAttempt, rangesOfRun, readRange } from '../coverage/range-history.ts';
+import { isResumable, latestAttempt, openRange, rangesOfRun, readRange } from '../coverage/range-history.ts';
 import { beginRun, finishRun, readRun, reopenRun, warnRun, type RunSnapshot } from '../coverage/run-history.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
 import { nowSeconds, type Clock } from '../platform/clock.ts';
@@ -140,11 +140,13 @@ export class FetchService {
    */
   async refetch(rangeId: number, pageLimit: number | null, strategy: StrategyChoice): Promise<number> {
     const { db, clock } = this.#options;
-    const range = await readRange(db, rangeId);
-    const account = await readAccountById(db, range.accountId);
+    // Of old windows only the scope is taken: what they hold is never mixed with what proves an inventory.
+    const { id: _id, ...scope } = await readRange(db, rangeId);
+    const account = await readAccountById(db, scope.accountId);
     const limit = pageLimit ?? (await latestAttempt(db, rangeId))?.pageLimit ?? 100;
     checkPageLimit(limit);
     this.#refuseWhileActive(account);
+    const range = await openRange(db, scope);
     const relay = await db
       .selectFrom('relays')
       .select(['key', 'url'])

@@ -32,7 +32,8 @@ export async function askForWindows(context: WindowsContext, share: RelayWindows
       continued: prior !== null,
       checkpoint: toCheckpoint(walk),
     });
-    ends.push(await runWindowsAttempt(context, await readRange(context.db, range.id), attempt, walk));
+    const established = prior !== null && prior.status !== 'failed';
+    ends.push(await runWindowsAttempt(context, await readRange(context.db, range.id), attempt, walk, established));
   }
   return summarize(ends, share.tasks.length, context.signal);
 }

@@ -42,14 +42,18 @@ const NO_TROUBLES: Troubles = { disconnects: 0, refusedLimits: 0, busy: 0, rateL
  * Asks for windows that the first version left, one after another under its rules. Every answer is committed with its bodies,
  * its evidence and the windows left after it, so that a crash loses no window. What arrives is positive evidence; nothing
  * is concluded from what does not. Never throws because of a relay.
+ *
+ * @param established whether an earlier attempt of the same walk established anything.
  */
 export async function runWindowsAttempt(
   context: WindowsContext,
   range: Range,
   attempt: Attempt,
   walk: WindowWalk,
+  established: boolean,
 ): Promise<WindowsEnd> {
-  return new WindowsAttempt(context, range, attempt, walk, await readRelayHints(context.db, context.relayId)).run();
+  const hints = await readRelayHints(context.db, context.relayId);
+  return new WindowsAttempt(context, range, attempt, { walk, established, hints }).run();
 }
 
 /** The walk as it is stored with an attempt. */
@@ -71,13 +75,18 @@ class WindowsAttempt {
   /** Why the relay had to be waited for last: told when it is given up before it answered. */
   #lastWait: string | null = null;
 
-  constructor(context: WindowsContext, range: Range, attempt: Attempt, walk: WindowWalk, hints: PagingHints) {
+  constructor(
+    context: WindowsContext,
+    range: Range,
+    attempt: Attempt,
+    from: { walk: WindowWalk; established: boolean; hints: PagingHints },
+  ) {
     this.#context = context;
     this.#range = range;
     this.#attempt = attempt;
-    this.#walk = walk;
-    this.#hints = hints;
-    this.#established = attempt.found > 0 || attempt.pages > 0;
+    this.#walk = from.walk;
+    this.#hints = from.hints;
+    this.#established = from.established;
   }
 
   async run(): Promise<WindowsEnd> {

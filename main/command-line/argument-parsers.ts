@@ -18,6 +18,11 @@ export function parseNumber(text: string): number {
   return parseWhole(text, 1, Number.MAX_SAFE_INTEGER);
 }
 
+/** One more number of several, each kept once. */
+export function collectNumber(text: string, numbers: number[] | undefined): number[] {
+  return [...new Set([...(numbers ?? []), parseNumber(text)])];
+}
+
 /** A port to listen on. */
 export function parsePort(text: string): number {
   return parseWhole(text, 0, 65_535);

@@ -39,11 +39,14 @@ export async function printReports(call: Invocation, session: Session, runs: rea
     const name = names(run.account);
     await call.out.lines(run.type === 'sync' ? await syncReportLines(session, run, name) : runReportLines(run, name));
   }
-  const resumable = runs.filter((run) => run.resumable).length;
-  if (resumable > 0) {
-    // First how it ended, then what can be done about it.
-    await call.out.flush();
-    call.messages.note(`${formatQuantity(resumable, 'run')} can be resumed with: holdfast resume`);
+  const resumable = runs.filter((run) => run.resumable);
+  // First how it ended, then what can be done about it.
+  if (resumable.length > 0) await call.out.flush();
+  const ordinary = resumable.filter((run) => run.type !== 'legacy-resume').length;
+  if (ordinary > 0) call.messages.note(`${formatQuantity(ordinary, 'run')} can be resumed with: holdfast resume`);
+  for (const { id, type } of resumable) {
+    // “holdfast resume” by itself leaves them alone: each is decided about.
+    if (type === 'legacy-resume') call.messages.note(`windows are left; go on with: holdfast resume ${id}`);
   }
 }
 

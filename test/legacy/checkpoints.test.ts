@@ -63,6 +63,7 @@ describe('resuming what the first version left', () => {
     expect(account).toMatchObject({ completeRelays: 0, history: 'never-asked', unfinishedRanges: 0 });
     expect(await rig.fetch.relay(relay.url)).toMatchObject({
       historyComplete: false,
+      history: 'never-asked',
       forwardBoundary: null,
       ranges: [{ since: FROM, until: TO, strategy: 'legacy-windows', status: 'complete', found: 30, reachedEnd: true }],
     });
@@ -104,15 +105,15 @@ describe('resuming what the first version left', () => {
 
   it('closes no range by windows, and closes windows by a later range', async () => {
     const relay = await startRelay({ events: history, behaviours: [closedWith('error: not now')] });
-    const rig = await CheckpointRig.start([{ windows: [{ relay: relay.url, since: 0, until: 1_699_999_999 }] }], {
-      sources: [relay.url],
-    });
-    expect((await rig.fetch.fetch()).status).toBe('failed');
+    const rig = await CheckpointRig.start([{ windows: windowsOver(relay.url, 1) }], { sources: [relay.url] });
     expect((await rig.resumeOne(1)).status).toBe('failed');
+    const { id } = await rig.fetch.onlyRange(relay.url);
+    const { run } = await rig.fetch.engine.methods['fetch.refetch']({ range: id, strategy: 'paging' });
+    expect((await rig.fetch.ended(run)).status).toBe('failed');
     relay.behave();
     expect((await rig.resumeOne(1)).status).toBe('complete');
-    const failed = (await rig.fetch.relay(relay.url)).ranges.find(({ strategy }) => strategy !== 'legacy-windows');
-    expect(failed).toMatchObject({ status: 'failed', closedBy: null, resumable: true });
+    const failed = (await rig.fetch.relay(relay.url)).ranges.find(({ strategy }) => strategy === 'paging');
+    expect(failed).toMatchObject({ since: FROM, until: TO, status: 'failed', closedBy: null, resumable: true });
 
     relay.behave(closedWith('error: not now'));
     const other = await CheckpointRig.start([{ windows: windowsOver(relay.url, 1) }], { sources: [relay.url] });
@@ -204,7 +205,7 @@ describe('resuming what the first version left', () => {
   it('takes nothing for the whole when part of an answer could not be read', async () => {
     const relay = await startRelay({
       events: history,
-      behaviours: [insertBeforeEnd(() => [{ type: 'frame', frame: '["EVENT", broken' }])],
+      behaviours: [insertBeforeEnd(() => [{ type: 'text', text: '["EVENT", broken' }])],
     });
     const rig = await CheckpointRig.start([{ limit: 500, windows: windowsOver(relay.url, 1) }], {
       sources: [relay.url],

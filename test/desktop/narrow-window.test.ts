@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect } from 'vitest';
+import { generateRows, writeFirstVersion } from '../legacy/generated-first-version.ts';
 import { refuseOlderThan } from '../relays/behaviours/publishing.ts';
 import { alice, buildHistory } from '../relays/event-builder.ts';
 import { ScriptedRelay } from '../relays/scripted-relay.ts';
@@ -125,6 +126,40 @@ it('keeps the pages of Sync and of an event within it, too', { timeout: 120_000 
     await close();
   } finally {
     await Promise.all([source.stop(), strict.stop()]);
+    await rm(dataDirectory, { recursive: true, force: true, maxRetries: 3 });
+  }
+});
+
+it('keeps the pages on the first version within it, too', async ({ open }) => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'holdfast-test-'));
+  try {
+    writeFirstVersion(
+      dataDirectory,
+      generateRows({ accounts: 2, events: 20, checkpoints: 3, windows: 9, dirty: true }),
+    );
+    const { page, screenshot } = await open({ host: 'browser', dataDirectory, size: { width: 640, height: 400 } });
+    await page
+      .getByText(/unfinished fetches of the first version wait/)
+      .first()
+      .waitFor();
+    expect(await misplaced(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Review' }).click();
+    const rows = page.getByRole('treegrid').getByRole('row');
+    await rows.nth(2).press('Enter');
+    await page.getByText('events an answer').waitFor();
+    await screenshot('narrow-legacy-review');
+    expect(await misplaced(page)).toEqual([]);
+    for (const [name, shown] of [
+      ['What was brought over', 'Table by table'],
+      [/^Remarks/, 'What became of it'],
+      ['Earlier runs', 'Publication'],
+    ] as const) {
+      await page.getByRole('navigation', { name: 'Pages on the first version' }).getByRole('link', { name }).click();
+      await page.getByText(shown).first().waitFor();
+      await screenshot(`narrow-legacy-${shown.toLowerCase().replaceAll(' ', '-')}`);
+      expect(await misplaced(page)).toEqual([]);
+    }
+  } finally {
     await rm(dataDirectory, { recursive: true, force: true, maxRetries: 3 });
   }
 });

@@ -212,6 +212,7 @@ function afterSending(verdict: PublicationVerdict): StateRow {
       return ['rejected', verdict.reason, verdict.message, verdict.lasting ? 1 : 0];
     case 'later':
       return ['pending', verdict.reason, verdict.message, 0];
+    case 'doubtful':
     case 'unanswered':
     case 'not-sent':
       return ['sent', null, verdict.message, 0];
@@ -228,7 +229,7 @@ function afterLook(verdict: LookVerdict): StateRow | null {
     case 'unverified':
       return ['unverified', verdict.reason, verdict.message, 0];
     case 'rejected':
-      return ['rejected', verdict.reason, verdict.message, 1];
+      return ['rejected', verdict.reason, verdict.message, verdict.lasting ? 1 : 0];
   }
 }
 
@@ -239,6 +240,8 @@ function stepOutcome(verdict: PublicationVerdict): DeliveryStep['outcome'] {
     case 'rejected':
     case 'later':
       return 'rejected';
+    case 'doubtful':
+      return verdict.answered ? 'rejected' : 'unanswered';
     case 'unanswered':
       return 'unanswered';
     case 'not-sent':

@@ -23,11 +23,15 @@ import {
   withdrawPending,
   type Sending,
 } from './delivery-store.ts';
-import { judgePublication } from './publication-verdict.ts';
-import { PublishingWindow, type Published } from './publishing-window.ts';
-import { ReadBack, type Circumstances, type Unseen } from './read-back.ts';
+import { recordLateAnswers } from './late-answers.ts';
+import { NOTHING_KNOWN } from './look-verdict.ts';
+import { isRateLimited } from './publication-verdict.ts';
+import { PublishingWindow } from './publishing-window.ts';
+import { ReadBack, type Unseen } from './read-back.ts';
+import { RelayWillingness } from './relay-willingness.ts';
+import { SendingMemory } from './sending-memory.ts';
 import type { RelaySyncProgress } from './sync-progress.ts';
-import { checkBeforeSending, isWriteRelay, withdrawalFor } from './withdrawal.ts';
+import { checkBeforeSending, isWriteRelay, withdrawalFor, type Withdrawal } from './withdrawal.ts';
 
 export interface DeliveryContext {
   db: WritableDatabase;
@@ -60,10 +64,6 @@ export interface ShareEnd {
 const CHUNK = 100;
 /** Before a relay is looked at a second time, or asked again to take what it refused for a passing reason. */
 const PAUSE_MS = 10_000;
-/** Complaints about the speed in a row, without one event taken in between, after which a relay is left alone. */
-const RATE_LIMITS = 20;
-/** Times in a row that a connection came about and was gone again before anything could be sent. */
-const UNSENT = 3;
 /** What is read of bodies at a time at the most. */
 const CHUNK_BYTES = 8 * 1024 * 1024;
 
@@ -74,16 +74,13 @@ const CHUNK_BYTES = 8 * 1024 * 1024;
 export class RelayDeliveries {
   readonly #context: DeliveryContext;
   readonly #readBack: ReadBack;
-  /** Refusals for passing reasons since this was launched, by delivery. */
-  readonly #refusals = new Map<number, number>();
-  /** Deliveries whose sending a lost connection cut off, by ID. */
-  readonly #cutOff = new Map<number, { alone: number; message: string }>();
+  readonly #memory = new SendingMemory();
+  readonly #willingness = new RelayWillingness();
   /** Deliveries that wait for their second look. */
   #again: SentDelivery[] = [];
   /** Why nothing more is sent, or null. */
   #lost: string | null = null;
-  #rateLimits = 0;
-  #unsent = 0;
+  #isOver = false;
 
   constructor(context: DeliveryContext) {
     this.#context = context;
@@ -115,7 +112,12 @@ export class RelayDeliveries {
   async reverify(ids: readonly number[]): Promise<ShareEnd> {
     await this.#showTotals();
     for (let start = 0; start < ids.length && !this.#context.signal.aborted; start += CHUNK) {
-      this.#note(await this.#readBack.look(await readSent(this.#context.db, ids.slice(start, start + CHUNK)), nothing));
+      this.#note(
+        await this.#readBack.look(
+          await readSent(this.#context.db, ids.slice(start, start + CHUNK)),
+          () => NOTHING_KNOWN,
+        ),
+      );
     }
     await this.#lookAgain();
     return this.#end();
@@ -130,7 +132,7 @@ export class RelayDeliveries {
       const last = earlier.at(-1);
       if (last === undefined) return;
       after = last.id;
-      this.#note(await this.#readBack.look(earlier, () => ({ fromBefore: true, cutOff: null })));
+      this.#note(await this.#readBack.look(earlier, () => ({ ...NOTHING_KNOWN, fromBefore: true })));
     }
   }
 
@@ -149,8 +151,8 @@ export class RelayDeliveries {
         const chunk = await this.#nextChunk(after);
         const last = chunk.at(-1);
         if (last === undefined || !(await this.#isReady())) break;
-        const outgoing = await this.#checked(chunk);
-        const sendings = outgoing.length === 0 ? [] : await this.#send(outgoing);
+        const checked = await this.#checked(chunk);
+        const { outgoing, sendings } = await this.#send(checked);
         const stopped = outgoing.length > sendings.length;
         const later = sendings.filter(({ verdict }) => verdict.type === 'later');
         leftForLater ||= later.length > 0;
@@ -186,18 +188,28 @@ export class RelayDeliveries {
 
   /** Waits until the relay may be sent something. False when that does not come about. */
   async #isReady(): Promise<boolean> {
-    const { connection, signal, progress, db, share } = this.#context;
-    if (!(await isWriteRelay(db, share.accountId, share.relayId))) {
-      await withdrawPending(db, share, { ...withdrawalFor('no-write-relay'), atMs: this.#context.clock.nowMs() });
-      await this.#showTotals();
+    const { connection, signal, progress } = this.#context;
+    if (await this.#withdrawAllUnlessWriteRelay()) return false;
+    if (this.#readBack.stopped !== null) {
+      await this.#giveUpSending(`Nothing more is sent that could not be read back. ${this.#readBack.stopped}`);
       return false;
     }
     const activity = progress.begin('sending');
     const failure = await connection.readyToPublish({ signal, onWaiting: (waiting) => activity.wait(waiting) });
     activity.end();
-    if (failure === null) return true;
+    // That may have taken a while.
+    if (failure === null) return !(await this.#withdrawAllUnlessWriteRelay());
     if (!signal.aborted) await this.#giveUpSending(failure.message);
     return false;
+  }
+
+  /** @returns whether nothing may be sent to the relay for this account any more. */
+  async #withdrawAllUnlessWriteRelay(): Promise<boolean> {
+    const { db, share, clock } = this.#context;
+    if (await isWriteRelay(db, share.accountId, share.relayId)) return false;
+    await withdrawPending(db, share, { ...withdrawalFor('no-write-relay'), atMs: clock.nowMs() });
+    await this.#showTotals();
+    return true;
   }
 
   async #giveUpSending(message: string): Promise<void> {
@@ -211,18 +223,33 @@ export class RelayDeliveries {
     const { db, share, clock, eligibilityCaughtUp } = this.#context;
     await eligibilityCaughtUp();
     const withdrawals = await checkBeforeSending(db, share, chunk, nowSeconds(clock));
-    if (withdrawals.size === 0) return [...chunk];
-    const atMs = clock.nowMs();
-    await withdraw(
-      db,
-      [...withdrawals].map(([delivery, withdrawal]) => ({ ...withdrawal, delivery, atMs })),
-    );
-    await this.#showTotals();
+    await this.#withdraw(withdrawals);
     return chunk.filter(({ id }) => !withdrawals.has(id));
   }
 
-  async #send(outgoing: readonly PendingDelivery[]): Promise<Sending[]> {
+  async #withdraw(withdrawals: ReadonlyMap<number, Withdrawal>): Promise<void> {
+    if (withdrawals.size === 0) return;
+    const atMs = this.#context.clock.nowMs();
+    await withdraw(
+      this.#context.db,
+      [...withdrawals].map(([delivery, withdrawal]) => ({ ...withdrawal, delivery, atMs })),
+    );
+    await this.#showTotals();
+  }
+
+  /** Looks at one delivery for the last time before it leaves: much may have happened since its chunk was looked at. */
+  async #lastWithdrawal(delivery: PendingDelivery): Promise<Withdrawal | null> {
+    const { db, share, clock, eligibilityCaughtUp } = this.#context;
+    if (!(await isWriteRelay(db, share.accountId, share.relayId))) return withdrawalFor('no-write-relay');
+    await eligibilityCaughtUp();
+    const withdrawals = await checkBeforeSending(db, share, [delivery], nowSeconds(clock));
+    return withdrawals.get(delivery.id) ?? null;
+  }
+
+  /** @returns what came of those that were sent; and `outgoing`, all but those that were withdrawn in the last moment. */
+  async #send(outgoing: readonly PendingDelivery[]): Promise<{ outgoing: PendingDelivery[]; sendings: Sending[] }> {
     const { db, clock, progress } = this.#context;
+    if (outgoing.length === 0) return { outgoing: [], sendings: [] };
     const bodies = await readEventsByRef(
       db,
       outgoing.map(({ ref }) => ref),
@@ -233,14 +260,28 @@ export class RelayDeliveries {
       clock.nowMs(),
     );
     const leaving = outgoing.filter(({ id }) => begun.has(id));
-    const published = await new PublishingWindow(this.#context).send(
+    const withheld = new Map<number, Withdrawal>();
+    const window = new PublishingWindow({
+      ...this.#context,
+      willingness: this.#willingness,
+      mayBeSent: async (id) => {
+        const delivery = leaving.find((candidate) => candidate.id === id);
+        const withdrawal = delivery === undefined ? null : await this.#lastWithdrawal(delivery);
+        if (withdrawal !== null) withheld.set(id, withdrawal);
+        return withdrawal === null;
+      },
+      onLateAnswer: (id, answer) => {
+        if (!this.#isOver) this.#memory.addLateAnswer(id, answer);
+      },
+    });
+    const published = await window.send(
       leaving.map(({ id, ref }) => {
         const event = bodies.get(ref);
         if (event === undefined) throw new Error('an event that is to be sent is not archived');
-        return { delivery: id, event, alone: this.#cutOff.has(id) };
+        return { delivery: id, event, alone: this.#memory.isToBeSentAlone(id) };
       }),
     );
-    const sendings = published.map((one) => this.#judge(one));
+    const sendings = published.map((one) => this.#memory.judge(one));
     const came = new Set(sendings.map(({ delivery }) => delivery));
     const calledBack = leaving.filter(({ id }) => !came.has(id));
     await recordSendings(db, [
@@ -251,51 +292,27 @@ export class RelayDeliveries {
         completedAtMs: clock.nowMs(),
       })),
     ]);
+    await this.#withdraw(withheld);
     progress.addSent(sendings.filter(({ verdict }) => verdict.type !== 'not-sent').length);
     await this.#showTotals();
-    await this.#watchTheRelay(sendings);
-    return sendings;
+    this.#willingness.noteSent(sendings);
+    if (this.#willingness.unwilling !== null) await this.#giveUpSending(this.#willingness.unwilling);
+    return { outgoing: outgoing.filter(({ id }) => !withheld.has(id)), sendings };
   }
 
-  #judge({ delivery, result, alone, completedAtMs }: Published): Sending {
-    const refusals = this.#refusals.get(delivery) ?? 0;
-    const verdict = judgePublication(result, refusals);
-    if (verdict.type === 'later' && !isRateLimited(verdict)) this.#refusals.set(delivery, refusals + 1);
-    if (verdict.type === 'unanswered' && verdict.cause === 'disconnect') {
-      const earlier = this.#cutOff.get(delivery)?.alone ?? 0;
-      this.#cutOff.set(delivery, { alone: earlier + (alone ? 1 : 0), message: verdict.message });
-    }
-    return { delivery, verdict, completedAtMs };
-  }
-
-  /** A relay that takes nothing any more, however long it is left alone, is not waited for endlessly. */
-  async #watchTheRelay(sendings: readonly Sending[]): Promise<void> {
-    const unsent = sendings.find(({ verdict }) => verdict.type === 'not-sent' && !verdict.cancelled);
-    this.#unsent =
-      unsent !== undefined && sendings.every(({ verdict }) => verdict.type === 'not-sent') ? this.#unsent + 1 : 0;
-    if (this.#unsent >= UNSENT && unsent?.verdict.type === 'not-sent')
-      return this.#giveUpSending(unsent.verdict.message);
-    const complaint = sendings.find(({ verdict }) => isRateLimited(verdict));
-    if (complaint === undefined || sendings.some(({ verdict }) => verdict.type === 'accepted')) {
-      this.#rateLimits = 0;
-      return;
-    }
-    this.#rateLimits += 1;
-    if (this.#rateLimits < RATE_LIMITS || complaint.verdict.type !== 'later') return;
-    await this.#giveUpSending(`The relay keeps limiting the rate: ${complaint.verdict.message}`);
+  /** Records what the relay said when it was not waited for any more. */
+  async #recordLateAnswers(): Promise<void> {
+    await recordLateAnswers(this.#context.db, this.#memory.takeLateAnswers());
   }
 
   async #readBackSent(sendings: readonly Sending[]): Promise<void> {
     const ids = sendings
-      .filter(({ verdict }) => verdict.type === 'accepted' || verdict.type === 'unanswered')
+      .filter(({ verdict: { type } }) => type === 'accepted' || type === 'unanswered' || type === 'doubtful')
       .map(({ delivery }) => delivery);
     if (ids.length === 0) return;
+    await this.#recordLateAnswers();
     const sent = await readSent(this.#context.db, ids);
-    this.#note(await this.#readBack.look(sent, (id) => this.#circumstances(id)));
-  }
-
-  #circumstances(id: number): Circumstances {
-    return { fromBefore: false, cutOff: this.#cutOff.get(id) ?? null };
+    this.#note(await this.#readBack.look(sent, (id) => this.#memory.circumstances(id)));
   }
 
   #note(unseen: readonly Unseen[]): void {
@@ -309,10 +326,13 @@ export class RelayDeliveries {
       if (this.#readBack.stopped === null) {
         await this.#rest('reading-back', 'waiting before looking a second time');
       }
+      await this.#recordLateAnswers();
       const again = this.#again;
       this.#again = [];
       for (let start = 0; start < again.length && !this.#context.signal.aborted; start += CHUNK) {
-        this.#note(await this.#readBack.look(again.slice(start, start + CHUNK), (id) => this.#circumstances(id)));
+        this.#note(
+          await this.#readBack.look(again.slice(start, start + CHUNK), (id) => this.#memory.circumstances(id)),
+        );
       }
     }
   }
@@ -347,6 +367,8 @@ export class RelayDeliveries {
   }
 
   async #end(): Promise<ShareEnd> {
+    this.#isOver = true;
+    await this.#recordLateAnswers();
     await this.#readBack.end();
     const totals = await this.#showTotals();
     const reason = this.#lost ?? this.#readBack.stopped;
@@ -354,14 +376,4 @@ export class RelayDeliveries {
     const sent = totals.sent + totals.accepted + totals.verified + totals.unverified + totals.rejected;
     return { status: sent === 0 ? 'failed' : 'partial', reason };
   }
-}
-
-function isRateLimited(verdict: Sending['verdict']): boolean {
-  return verdict.type === 'later' && verdict.reason === 'rate-limited';
-}
-
-const NOTHING: Circumstances = { fromBefore: false, cutOff: null };
-
-function nothing(): Circumstances {
-  return NOTHING;
 }

@@ -52,6 +52,8 @@ export class ReadBack {
   readonly #toAskAlone = new Set<number>();
   /** Finished answers about one event alone that showed nothing, by delivery. */
   readonly #fruitless = new Map<number, number>();
+  /** Deliveries about which it is known by now whether the relay returns them. */
+  readonly #concluded = new Set<number>();
   /** Deliveries left unread since an answer showed anything. */
   #leftUnread = 0;
   #walk: { range: Range; attempt: Attempt } | null = null;
@@ -64,6 +66,11 @@ export class ReadBack {
   /** Why the relay is not asked any more, or null. */
   get stopped(): string | null {
     return this.#stopped;
+  }
+
+  /** Of how many deliveries it is known by now whether the relay returns them. */
+  get concluded(): number {
+    return this.#concluded.size;
   }
 
   /**
@@ -153,6 +160,8 @@ export class ReadBack {
         message: isConclusive ? ASKED_ALONE_NEXT : whyInconclusive(outcome, found.size),
       })),
     ]);
+    for (const { id, event } of asked) if (found.has(event)) this.#concluded.add(id);
+    for (const { delivery, verdict } of gone) if (verdict.type !== 'look-again') this.#concluded.add(delivery.id);
     await this.#context.onRecorded();
     unseen.push(...gone);
     this.#adapt(outcome, asked.length, found.size, isConclusive);

@@ -1,4 +1,4 @@
-import type { DeliveryTotals, RangeStatus } from '../../preload/contract.ts';
+import type { RangeStatus } from '../../preload/contract.ts';
 import { readEventsByRef } from '../archive/event-reader.ts';
 import type { EventVerifier } from '../archive/event-verifier.ts';
 import { unfinishedDeliveries } from '../coverage/delivery-totals.ts';
@@ -8,21 +8,22 @@ import type { RelayConnection } from '../relays/relay-connection.ts';
 import type { Waiting } from '../relays/relay-query.ts';
 import {
   nextPending,
-  nextUnconfirmed,
   readSent,
-  readShareTotals,
+  readUnconfirmed,
   type PendingDelivery,
   type SentDelivery,
   type Share,
 } from './delivery-rows.ts';
 import {
   beginSending,
+  leaveShareUnread,
   notePending,
   recordSendings,
   withdraw,
   withdrawPending,
   type Sending,
 } from './delivery-store.ts';
+import { deliveryWindows } from './delivery-windows.ts';
 import { recordLateAnswers } from './late-answers.ts';
 import { NOTHING_KNOWN } from './look-verdict.ts';
 import { isRateLimited } from './publication-verdict.ts';
@@ -30,6 +31,7 @@ import { PublishingWindow } from './publishing-window.ts';
 import { ReadBack, type Unseen } from './read-back.ts';
 import { RelayWillingness } from './relay-willingness.ts';
 import { SendingMemory } from './sending-memory.ts';
+import { ShareTotals } from './share-totals.ts';
 import type { RelaySyncProgress } from './sync-progress.ts';
 import { checkBeforeSending, isWriteRelay, withdrawalFor, type Withdrawal } from './withdrawal.ts';
 
@@ -59,6 +61,8 @@ export interface DeliveryContext {
 export interface ShareEnd {
   status: Exclude<RangeStatus, 'active'>;
   reason: string | null;
+  /** Verified copies that were to be looked for again and were not, or not conclusively. */
+  unlooked: number;
 }
 
 const CHUNK = 100;
@@ -74,6 +78,7 @@ const CHUNK_BYTES = 8 * 1024 * 1024;
 export class RelayDeliveries {
   readonly #context: DeliveryContext;
   readonly #readBack: ReadBack;
+  readonly #totals: ShareTotals;
   readonly #memory = new SendingMemory();
   readonly #willingness = new RelayWillingness();
   /** Deliveries that wait for their second look. */
@@ -81,9 +86,11 @@ export class RelayDeliveries {
   /** Why nothing more is sent, or null. */
   #lost: string | null = null;
   #isOver = false;
+  #isRestLeft = false;
 
   constructor(context: DeliveryContext) {
     this.#context = context;
+    this.#totals = new ShareTotals(context);
     const { accountId, relayId, runId, boundary } = context.share;
     this.#readBack = new ReadBack({
       ...context,
@@ -108,32 +115,46 @@ export class RelayDeliveries {
     return this.#end();
   }
 
-  /** Reads back deliveries that were verified before; sends nothing. */
+  /** Reads back deliveries that were verified before; sends nothing. Unfinished unless each of them was looked at conclusively. */
   async reverify(ids: readonly number[]): Promise<ShareEnd> {
     await this.#showTotals();
-    for (let start = 0; start < ids.length && !this.#context.signal.aborted; start += CHUNK) {
-      this.#note(
-        await this.#readBack.look(
-          await readSent(this.#context.db, ids.slice(start, start + CHUNK)),
-          () => NOTHING_KNOWN,
-        ),
-      );
+    for (let start = 0; start < ids.length && this.#mayLook(); start += CHUNK) {
+      const sent = await readSent(this.#context.db, ids.slice(start, start + CHUNK));
+      this.#note(await this.#readBack.look(sent, () => NOTHING_KNOWN));
     }
     await this.#lookAgain();
-    return this.#end();
+    const end = await this.#end();
+    const unlooked = ids.length - this.#readBack.concluded;
+    if (unlooked <= 0) return end;
+    return { status: unlooked === ids.length ? 'failed' : 'partial', reason: this.#readBack.stopped, unlooked };
   }
 
   /** What was sent before the run was interrupted, and is not known to have arrived, is looked for before anything is sent. */
   async #lookAtEarlier(): Promise<void> {
-    const { db, share, signal } = this.#context;
-    let after = 0;
-    while (!signal.aborted) {
-      const earlier = await nextUnconfirmed(db, share, after, CHUNK);
-      const last = earlier.at(-1);
-      if (last === undefined) return;
-      after = last.id;
+    const { db, share } = this.#context;
+    const queue: SentDelivery[] = [];
+    const look = async (): Promise<void> => {
+      const earlier = queue.splice(0, CHUNK);
       this.#note(await this.#readBack.look(earlier, () => ({ ...NOTHING_KNOWN, fromBefore: true })));
+    };
+    for await (const window of deliveryWindows(db, share.runId)) {
+      queue.push(...(await readUnconfirmed(db, share, window)));
+      while (queue.length >= CHUNK && this.#mayLook()) await look();
+      if (!this.#mayLook()) break;
     }
+    if (queue.length > 0 && this.#mayLook()) await look();
+    await this.#leaveRestUnread();
+  }
+
+  /** Once the relay is not asked any more, whatever it was not asked about says so. */
+  async #leaveRestUnread(): Promise<void> {
+    const { db, share, signal } = this.#context;
+    const { stopped } = this.#readBack;
+    if (stopped === null || this.#isRestLeft || signal.aborted) return;
+    this.#isRestLeft = true;
+    this.#again = [];
+    await leaveShareUnread(db, share, stopped);
+    await this.#showTotals();
   }
 
   /**
@@ -321,24 +342,23 @@ export class RelayDeliveries {
 
   /** The second look, after a pause: some relays take a moment to find what they stored. */
   async #lookAgain(): Promise<void> {
-    while (this.#again.length > 0 && !this.#context.signal.aborted) {
-      // Without a second look they are left as they are, with the reason.
-      if (this.#readBack.stopped === null) {
-        await this.#rest('reading-back', 'waiting before looking a second time');
-      }
+    while (this.#again.length > 0 && this.#mayLook()) {
+      await this.#rest('reading-back', 'waiting before looking a second time');
       await this.#recordLateAnswers();
       const again = this.#again;
       this.#again = [];
-      for (let start = 0; start < again.length && !this.#context.signal.aborted; start += CHUNK) {
+      for (let start = 0; start < again.length && this.#mayLook(); start += CHUNK) {
         this.#note(
           await this.#readBack.look(again.slice(start, start + CHUNK), (id) => this.#memory.circumstances(id)),
         );
       }
     }
+    await this.#leaveRestUnread();
   }
 
   async #rest(doing: 'sending' | 'reading-back', reason: string): Promise<void> {
     const { clock, signal, progress } = this.#context;
+    await this.#totals.count();
     const activity = progress.begin(doing);
     const waiting: Waiting = { kind: 'busy', untilMs: clock.nowMs() + PAUSE_MS, reason };
     activity.wait(waiting);
@@ -359,21 +379,22 @@ export class RelayDeliveries {
     return this.#lost === null && !this.#context.signal.aborted;
   }
 
-  async #showTotals(): Promise<DeliveryTotals> {
-    const totals = await readShareTotals(this.#context.db, this.#context.share);
-    this.#context.progress.setTotals(totals);
-    this.#context.onRecorded();
-    return totals;
+  #mayLook(): boolean {
+    return this.#readBack.stopped === null && !this.#context.signal.aborted;
+  }
+
+  async #showTotals(): Promise<void> {
+    await this.#totals.changed();
   }
 
   async #end(): Promise<ShareEnd> {
     this.#isOver = true;
     await this.#recordLateAnswers();
     await this.#readBack.end();
-    const totals = await this.#showTotals();
+    const totals = await this.#totals.count();
     const reason = this.#lost ?? this.#readBack.stopped;
-    if (unfinishedDeliveries(totals) + totals.rejected === 0) return { status: 'complete', reason: null };
+    if (unfinishedDeliveries(totals) + totals.rejected === 0) return { status: 'complete', reason: null, unlooked: 0 };
     const sent = totals.sent + totals.accepted + totals.verified + totals.unverified + totals.rejected;
-    return { status: sent === 0 ? 'failed' : 'partial', reason };
+    return { status: sent === 0 ? 'failed' : 'partial', reason, unlooked: 0 };
   }
 }

@@ -3,8 +3,8 @@ import { readAccount, readAccountById, type Account } from '../accounts/account-
 import type { EventVerifier } from '../archive/event-verifier.ts';
 import type { AccountTurns } from '../coverage/account-turns.ts';
 import { CancelWatch } from '../coverage/cancel-watch.ts';
-import { noDeliveries, readDeliveryTotals, unfinishedDeliveries } from '../coverage/delivery-totals.ts';
-import { finishRun, readRun, reopenRun, type RunSnapshot } from '../coverage/run-history.ts';
+import { unfinishedDeliveries } from '../coverage/delivery-totals.ts';
+import { readRun, reopenRun, type RunSnapshot } from '../coverage/run-history.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
 import { nowSeconds, type Clock } from '../platform/clock.ts';
 import { Fault } from '../platform/fault.ts';
@@ -14,13 +14,13 @@ import { parseRelayUrl } from '../relays/relay-key.ts';
 import { selectCandidates } from './candidate-selection.ts';
 import { readShares } from './delivery-rows.ts';
 import { beginSync, type Selection } from './delivery-snapshot.ts';
-import { beginReverifying, reopenDeliveries, reopenRefused } from './delivery-store.ts';
+import { beginReverifying, reopenDeliveries, reopenRefused } from './delivery-reopening.ts';
 import type { EligibilityIndex } from './eligibility-index.ts';
 import { checkNarrowing } from './narrowing.ts';
+import { recordSyncEnd } from './record-sync-end.ts';
 import { RelayDeliveries, type ShareEnd } from './relay-deliveries.ts';
 import { beginReverification, chooseVerified, endReverification, groupByRelay } from './reverification.ts';
 import { RelaySyncProgress, RunSyncProgress } from './sync-progress.ts';
-import { syncStatus } from './sync-status.ts';
 import { chooseWriteRelays } from './write-relays.ts';
 
 export interface SyncServiceOptions {
@@ -172,7 +172,11 @@ export class SyncService {
       }
       const byRelay = groupByRelay(chosen);
       await beginReverification(db, runId, { copies: chosen.length, atMs: clock.nowMs() });
-      for (const ids of byRelay.values()) await beginReverifying(db, ids);
+      await beginReverifying(
+        db,
+        runId,
+        chosen.map(({ id }) => id),
+      );
       const tasks = await this.#tasks(runId, (_, relayId) => byRelay.has(relayId));
       await this.#reopen(
         run,
@@ -319,32 +323,32 @@ export class SyncService {
     const settled = await Promise.allSettled(
       shares.map(({ task, progress }) => this.#workOnRelay(active, task, progress)),
     );
-    for (const share of settled) if (share.status === 'rejected') throw share.reason;
-    // Only a defect leaves any.
-    await db
-      .updateTable('attempts')
-      .set({ status: 'partial', reason: 'Broke off.', completed_at: nowSeconds(clock) })
-      .where('run_id', '=', active.id)
-      .where('status', '=', 'active')
-      .execute();
-    await endReverification(db, active.id, clock.nowMs());
-    const totals = (await readDeliveryTotals(db, [active.id])).get(active.id) ?? noDeliveries();
-    await finishRun(db, active.id, syncStatus(totals, active.cancel.signal.aborted), nowSeconds(clock));
+    const ends = settled.map((share) => {
+      if (share.status === 'rejected') throw share.reason;
+      return share.value;
+    });
+    await recordSyncEnd(db, active.id, {
+      ends,
+      reverified: shares.reduce((sum, { task }) => sum + (task.reverify?.length ?? 0), 0),
+      cancelled: active.cancel.signal.aborted,
+      nowMs: clock.nowMs(),
+    });
   }
 
   /** A defect of ours in one relay's share must not take the others down; where nothing can be recorded, all of them end. */
-  async #workOnRelay(active: ActiveRun, task: Task, progress: RelaySyncProgress): Promise<void> {
+  async #workOnRelay(active: ActiveRun, task: Task, progress: RelaySyncProgress): Promise<ShareEnd> {
     const { log } = this.#options;
     const { signal } = active.cancel;
     try {
       const share = this.#share(active, task, progress);
       const end: ShareEnd = await (task.reverify === null ? share.deliver() : share.reverify(task.reverify));
       progress.finish(signal.aborted && end.status !== 'complete' ? 'cancelled' : end.status, end.reason);
+      return end;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       log(`run ${active.id}, ${task.url}: ${error instanceof Error ? (error.stack ?? reason) : reason}`);
       progress.finish('failed', reason);
-      if (!(error instanceof Fault)) return;
+      if (!(error instanceof Fault)) return { status: 'failed', reason, unlooked: task.reverify?.length ?? 0 };
       active.cancel.abort(error);
       throw error;
     }

@@ -6,15 +6,13 @@ import { archiveEvents } from '../../main/coverage/archive-events.ts';
 import type { WritableDatabase } from '../../main/database/database-file.ts';
 import { readSent, readShareTotals, type Share } from '../../main/sync/delivery-rows.ts';
 import { beginSync } from '../../main/sync/delivery-snapshot.ts';
+import { beginReverifying, reopenDeliveries, reopenRefused } from '../../main/sync/delivery-reopening.ts';
 import {
-  beginReverifying,
   beginSending,
   leaveUnread,
   notePending,
   recordLooks,
   recordSendings,
-  reopenDeliveries,
-  reopenRefused,
   withdraw,
 } from '../../main/sync/delivery-store.ts';
 import { recordLateAnswers } from '../../main/sync/late-answers.ts';
@@ -141,7 +139,7 @@ class Player {
       case 'withdraw':
         return withdraw(db, await this.#pending(ids));
       case 'reverify':
-        return beginReverifying(db, ids);
+        return beginReverifying(db, this.#share.runId, ids);
       case 'leave-unread':
         return leaveUnread(db, ids, 'nobody answers');
     }

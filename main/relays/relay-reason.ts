@@ -175,6 +175,15 @@ export function mentionsNegentropy(text: string): boolean {
   return /\bneg(entropy|-?open|-?msg|-?close)?\b|nip-?77/i.test(text);
 }
 
+/** Words of a relay that cannot do something now, and may later. */
+const PASSING = /\b(try again|temporar|busy|unavailable|internal|timed? ?out)/i;
+
+/** True when a refusal is about the moment and not about what was asked: the same may be answered later. */
+export function isAboutTheMoment(reason: RelayReason): boolean {
+  const meaning = meaningOf(reason);
+  return meaning === 'rate-limited' || meaning === 'too-many-requests' || PASSING.test(reason.text);
+}
+
 /**
  * True when a refused EVENT would be refused again if it were sent again as it is. Rate limiting, errors of the relay
  * and missing authentication pass; everything else is a decision about the event. A bare refusal without prefix counts as
@@ -189,7 +198,7 @@ export function isLastingRefusal(reason: RelayReason): boolean {
     return true;
   }
   if (reason.prefix === null) {
-    return !/\b(try again|temporar|busy|unavailable|internal|timed? ?out)/i.test(reason.text);
+    return !PASSING.test(reason.text);
   }
   return reason.prefix !== 'error';
 }

@@ -191,6 +191,21 @@ describe('a relay where NIP-77 does not work', () => {
     expect(relay.log.received('NEG-OPEN')).toHaveLength(2);
   });
 
+  it.each(['error: database is busy, try again later', 'error: too many concurrent REQs'])(
+    'a refusal that is about the moment is not remembered: %j',
+    async (words) => {
+      const relay = await startRelay({ events: history(20), behaviours: [refuseNegentropyByClosed(words)] });
+      await rig.addAlice([relay]);
+      expect(await fetch()).toMatchObject({ status: 'complete' });
+      const { id } = await rig.onlyRange(relay.url);
+      expect((await rig.attempts(id))[0]?.reason).toMatch(/cannot compare now/);
+      await rig.clock.pass(60_000);
+      relay.behave();
+      await fetch();
+      expect(relay.log.received('NEG-OPEN')).toHaveLength(2);
+    },
+  );
+
   it('13: silence is a time-out, however much the relay talks of other things', async () => {
     const events = history(150);
     const chatter = chatterDuringNegentropy({ notices: ['welcome'], events: [buildEvent()] });

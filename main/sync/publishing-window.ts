@@ -5,6 +5,7 @@ import type { RelayConnection } from '../relays/relay-connection.ts';
 import type { LateAnswer, PublishResult } from '../relays/relay-query.ts';
 import { meaningOf } from '../relays/relay-reason.ts';
 import { DELETION_KIND } from './delivery-order.ts';
+import type { RelaySilence } from './relay-silence.ts';
 import type { RelayWillingness } from './relay-willingness.ts';
 import type { RelaySyncProgress } from './sync-progress.ts';
 
@@ -30,6 +31,7 @@ export interface WindowContext {
   signal: AbortSignal;
   progress: RelaySyncProgress;
   willingness: RelayWillingness;
+  silence: RelaySilence;
   /** Asked right before an event leaves, whatever it had to wait for. */
   mayBeSent: (delivery: number) => Promise<boolean>;
   /** Called when the relay answers for an event that has come to something already. */
@@ -40,6 +42,8 @@ const IN_FLIGHT = 8;
 /** Larger frames go by themselves: a relay that refuses one by closing the connection then says which. */
 const LARGE_FRAME_BYTES = 64 * 1024;
 const DELETION_PAUSE_MS = 1000;
+/** An answer takes a moment; from then on it is worth saying that it is waited for. */
+const ANSWER_MOMENT_MS = 2000;
 
 /** An event that waits for its turn, or for its OK. */
 interface Flight {
@@ -51,7 +55,7 @@ interface Flight {
 
 /**
  * Sends events in order, several at a time, and waits for what comes of each. As soon as the relay asks for less speed, ends the
- * connection, cannot be reached or takes nothing, nothing more is sent; what had not left by then has no result, and
+ * connection, cannot be reached, takes nothing or answers nothing, nothing more is sent; what had not left by then has no result, and
  * neither has what may not be sent any more.
  */
 export class PublishingWindow {
@@ -86,18 +90,21 @@ export class PublishingWindow {
   }
 
   #launch({ delivery, event }: Outgoing, alone: boolean): void {
-    const { connection, clock, signal, progress, willingness } = this.#context;
+    const { connection, clock, signal, progress, willingness, silence } = this.#context;
     const flight: Flight = { waiting: false, withheld: false, withdraw: new AbortController() };
     const link = linkSignals(signal, flight.withdraw.signal);
     const activity = progress.begin('sending');
     this.#inFlight.add(flight);
+    let stopNotice = (): void => undefined;
     const land = (result: PublishResult | null): void => {
       link.unlink();
+      stopNotice();
       activity.end();
       if (result !== null) {
         this.#published.push({ delivery, result, alone, completedAtMs: clock.nowMs() });
         willingness.note(result);
-        if (endsSending(result) || willingness.unwilling !== null) this.#stop();
+        silence.note(result);
+        if (endsSending(result) || willingness.unwilling !== null || silence.isSuspected) this.#stop();
       }
       this.#inFlight.delete(flight);
       this.#onLanding?.();
@@ -105,11 +112,18 @@ export class PublishingWindow {
     connection
       .publish(event, {
         signal: link.signal,
+        ...(silence.okTimeoutMs === undefined ? {} : { okTimeoutMs: silence.okTimeoutMs }),
         mayBeSent: async () => {
           flight.withheld = this.#isOver() || !(await this.#context.mayBeSent(delivery)) || this.#isOver();
-          return !flight.withheld;
+          if (flight.withheld) return false;
+          stopNotice();
+          stopNotice = clock.after(ANSWER_MOMENT_MS, () => activity.awaitAnswer());
+          return true;
         },
-        onLateAnswer: (answer) => this.#context.onLateAnswer(delivery, answer),
+        onLateAnswer: (answer) => {
+          silence.answered();
+          this.#context.onLateAnswer(delivery, answer);
+        },
         onWaiting: (waiting) => {
           flight.waiting = waiting !== null;
           activity.wait(waiting);

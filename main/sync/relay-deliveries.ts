@@ -29,6 +29,7 @@ import { NOTHING_KNOWN } from './look-verdict.ts';
 import { isRateLimited } from './publication-verdict.ts';
 import { PublishingWindow } from './publishing-window.ts';
 import { ReadBack, type Unseen } from './read-back.ts';
+import { RelaySilence } from './relay-silence.ts';
 import { RelayWillingness } from './relay-willingness.ts';
 import { SendingMemory } from './sending-memory.ts';
 import { ShareTotals } from './share-totals.ts';
@@ -81,6 +82,7 @@ export class RelayDeliveries {
   readonly #totals: ShareTotals;
   readonly #memory = new SendingMemory();
   readonly #willingness = new RelayWillingness();
+  readonly #silence = new RelaySilence();
   /** Deliveries that wait for their second look. */
   #again: SentDelivery[] = [];
   /** Why nothing more is sent, or null. */
@@ -183,6 +185,8 @@ export class RelayDeliveries {
         reading = this.#readBackSent(sendings);
         // Its failure is met where it is waited for.
         reading.catch(() => undefined);
+        // Whether a relay that keeps silent stores what it is sent decides how it is sent more.
+        if (this.#silence.isSuspected) await reading;
       }
     } finally {
       await reading;
@@ -275,28 +279,28 @@ export class RelayDeliveries {
       db,
       outgoing.map(({ ref }) => ref),
     );
-    const begun = await beginSending(
-      db,
-      outgoing.map(({ id }) => id),
-      clock.nowMs(),
-    );
-    const leaving = outgoing.filter(({ id }) => begun.has(id));
+    const begun = new Set<number>();
     const withheld = new Map<number, Withdrawal>();
     const window = new PublishingWindow({
       ...this.#context,
       willingness: this.#willingness,
+      silence: this.#silence,
       mayBeSent: async (id) => {
-        const delivery = leaving.find((candidate) => candidate.id === id);
+        const delivery = outgoing.find((candidate) => candidate.id === id);
         const withdrawal = delivery === undefined ? null : await this.#lastWithdrawal(delivery);
         if (withdrawal !== null) withheld.set(id, withdrawal);
-        return withdrawal === null;
+        if (withdrawal !== null) return false;
+        // Only what leaves now is called sent. It is written down before, so that no crash can hide it.
+        for (const pending of await beginSending(db, [id], clock.nowMs())) begun.add(pending);
+        await this.#showTotals();
+        return begun.has(id);
       },
       onLateAnswer: (id, answer) => {
         if (!this.#isOver) this.#memory.addLateAnswer(id, answer);
       },
     });
     const published = await window.send(
-      leaving.map(({ id, ref }) => {
+      outgoing.map(({ id, ref }) => {
         const event = bodies.get(ref);
         if (event === undefined) throw new Error('an event that is to be sent is not archived');
         return { delivery: id, event, alone: this.#memory.isToBeSentAlone(id) };
@@ -304,7 +308,7 @@ export class RelayDeliveries {
     );
     const sendings = published.map((one) => this.#memory.judge(one));
     const came = new Set(sendings.map(({ delivery }) => delivery));
-    const calledBack = leaving.filter(({ id }) => !came.has(id));
+    const calledBack = outgoing.filter(({ id }) => begun.has(id) && !came.has(id));
     await recordSendings(db, [
       ...sendings,
       ...calledBack.map(({ id }): Sending => ({
@@ -334,6 +338,12 @@ export class RelayDeliveries {
     await this.#recordLateAnswers();
     const sent = await readSent(this.#context.db, ids);
     this.#note(await this.#readBack.look(sent, (id) => this.#memory.circumstances(id)));
+    const unanswered = sendings
+      .filter(({ verdict: { type } }) => type === 'unanswered')
+      .map(({ delivery }) => delivery);
+    if (unanswered.length === 0) return;
+    const looked = await readSent(this.#context.db, unanswered);
+    this.#silence.readBack(looked.some(({ state }) => state === 'verified'));
   }
 
   #note(unseen: readonly Unseen[]): void {

@@ -91,7 +91,9 @@ describe('fetching by NIP-77', () => {
     expect(await rig.onlyRange(relay.url)).toMatchObject({ found: 290, fetched: 290 });
     const copies = await rig.engine.methods['coverage.copies']({ account: alice.pubkey });
     expect(copies).toMatchObject({ events: 300, none: 10, one: 290, undetermined: 0 });
-    expect(copies.relays).toEqual([{ url: relay.url, present: 290, absent: 10, undetermined: 0 }]);
+    expect(copies.relays).toEqual([
+      { url: relay.url, present: 290, absent: 10, undetermined: 0, past: { present: 0, absent: 0 } },
+    ]);
     for (const { id } of events.slice(0, 10)) expect(await stateOf(id, relay.url)).toBe('absent');
     for (const { id } of events.slice(280)) expect(await stateOf(id, relay.url)).toBe('present');
   });

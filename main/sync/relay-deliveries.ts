@@ -292,7 +292,7 @@ export class RelayDeliveries {
         if (withdrawal !== null) return false;
         // Only what leaves now is called sent. It is written down before, so that no crash can hide it.
         for (const pending of await beginSending(db, [id], clock.nowMs())) begun.add(pending);
-        await this.#showTotals();
+        this.#totals.soon();
         return begun.has(id);
       },
       onLateAnswer: (id, answer) => {

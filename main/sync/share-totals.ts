@@ -12,6 +12,8 @@ export interface ShareTotalsContext {
   onRecorded: () => void;
 }
 
+/** How long changes that come one by one may wait to be shown together. */
+const SOON_MS = 2000;
 /** Of the time, counting takes one part in so many at the most. */
 const PART = 20;
 
@@ -22,6 +24,7 @@ const PART = 20;
 export class ShareTotals {
   readonly #context: ShareTotalsContext;
   #restUntilMs = Number.NEGATIVE_INFINITY;
+  #cancelSoon: (() => void) | null = null;
 
   constructor(context: ShareTotalsContext) {
     this.#context = context;
@@ -33,9 +36,20 @@ export class ShareTotals {
     else this.#context.onRecorded();
   }
 
+  /** One delivery has changed, and others will: they are shown together in a moment. */
+  soon(): void {
+    this.#cancelSoon ??= this.#context.clock.after(SOON_MS, () => {
+      this.#cancelSoon = null;
+      // What keeps them from being counted is met by whoever writes.
+      this.count().catch(() => undefined);
+    });
+  }
+
   /** Shows them as they stand now. */
   async count(): Promise<DeliveryTotals> {
     const { db, clock, share, progress, onRecorded } = this.#context;
+    this.#cancelSoon?.();
+    this.#cancelSoon = null;
     const begunMs = clock.monotonicMs();
     const totals = await readShareTotals(db, share);
     const endedMs = clock.monotonicMs();

@@ -24,15 +24,17 @@ export function syncStatus(
  * verified copies were being looked for again: nothing is left to send, and yet it did not come to its end.
  *
  * @param now Unix seconds.
+ * @param only one run.
  */
-export async function settleFinishedSyncs(db: WritableDatabase, now: number): Promise<void> {
-  const active = await db
+export async function settleFinishedSyncs(db: WritableDatabase, now: number, only?: number): Promise<void> {
+  let query = db
     .selectFrom('runs')
     .select('id')
     .where('type', '=', 'sync')
     .where('status', '=', 'active')
-    .where((eb) => eb.or([eb('reverified_from_ms', 'is', null), eb('reverified_until_ms', 'is not', null)]))
-    .execute();
+    .where((eb) => eb.or([eb('reverified_from_ms', 'is', null), eb('reverified_until_ms', 'is not', null)]));
+  if (only !== undefined) query = query.where('id', '=', only);
+  const active = await query.execute();
   const totals = await readDeliveryTotals(
     db,
     active.map(({ id }) => id),

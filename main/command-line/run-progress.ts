@@ -139,9 +139,9 @@ function relayCells(relay: RelayProgress, now: number): string[] {
 
 /** “waits 4 s before connecting again”, “waits 4 s: rate limited by the relay”, or the bare reason. */
 function waitingRemark({ waitingUntil, reason, state }: RelayProgress, now: number): string | null {
-  // The usual interval between two events is part of sending them.
-  if (state === 'sending' || state === 'reading-back') return null;
   const why = reason === null ? null : singleLine(reason);
+  // The usual interval between two events is part of sending them.
+  if (state === 'sending' || state === 'reading-back') return why;
   if (waitingUntil === null || waitingUntil <= now) return why;
   const waits = `waits ${formatDuration(waitingUntil - now)}`;
   if (why === null) return waits;

@@ -131,20 +131,27 @@ export async function cancelRequests(db: ReadableDatabase): Promise<number[]> {
 const STOPPED = 'Holdfast stopped while this was running. What had arrived is kept; Resume goes on from there.';
 
 /**
- * What a crash left as active cannot be active when an owner starts: it becomes partial, with its cursor where the last
+ * What is marked as active while nobody is at work, as a crash leaves it, becomes partial, with its cursor where the last
  * committed page put it.
+ *
+ * @param only one run; without it every run, which is for an owner that starts.
  */
-export async function settleInterrupted(db: WritableDatabase, now: number): Promise<void> {
+export async function settleInterrupted(db: WritableDatabase, now: number, only?: number): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    await trx
+    let attempts = trx
       .updateTable('attempts')
       .set({
         status: sql`case when pages > 0 or found > 0 then 'partial' else 'failed' end`,
         reason: STOPPED,
         completed_at: now,
       })
-      .where('status', '=', 'active')
-      .execute();
-    await trx.updateTable('runs').set({ status: 'partial', finished_at: now }).where('status', '=', 'active').execute();
+      .where('status', '=', 'active');
+    let runs = trx.updateTable('runs').set({ status: 'partial', finished_at: now }).where('status', '=', 'active');
+    if (only !== undefined) {
+      attempts = attempts.where('run_id', '=', only);
+      runs = runs.where('id', '=', only);
+    }
+    await attempts.execute();
+    await runs.execute();
   });
 }

@@ -59,7 +59,7 @@ export function afterUnfinishedAnswer(
     case 'disconnect':
       // The connection itself waits, with jitter, before it connects again.
       if (troubles.disconnects < DISCONNECTS) return again({ disconnects: troubles.disconnects + 1 });
-      return stop(`${url} closed the connection while a page was on its way${words}.`, true);
+      return stop(`The connection to ${url} ended while a page was on its way${words}.`, true);
     case 'rate-limited':
       if (troubles.rateLimits < RATE_LIMITS) return again({ rateLimits: troubles.rateLimits + 1 });
       return stop(`${url} keeps limiting the rate of requests${words}.`, true);

@@ -9,9 +9,19 @@ import {
 } from '../accounts/account-store.ts';
 import type { EventVerifier } from '../archive/event-verifier.ts';
 import type { AccountTurns } from '../coverage/account-turns.ts';
+import { Beginnings } from '../coverage/beginnings.ts';
 import { CancelWatch } from '../coverage/cancel-watch.ts';
+import { UnrecordedEnds } from '../coverage/unrecorded-ends.ts';
 import { isResumable, latestAttempt, openRange, rangesOfRun, readRange } from '../coverage/range-history.ts';
-import { beginRun, finishRun, readRun, reopenRun, warnRun, type RunSnapshot } from '../coverage/run-history.ts';
+import {
+  beginRun,
+  finishRun,
+  readRun,
+  reopenRun,
+  settleInterrupted,
+  warnRun,
+  type RunSnapshot,
+} from '../coverage/run-history.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
 import { nowSeconds, type Clock } from '../platform/clock.ts';
 import { Fault } from '../platform/fault.ts';
@@ -68,13 +78,16 @@ const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
 export class FetchService {
   readonly #options: FetchServiceOptions;
   readonly #active = new Map<number, ActiveRun>();
-  /** Why the end of a run could not be recorded, by run; above all a disk that is full or gone. */
-  readonly #unrecorded = new Map<number, unknown>();
+  readonly #unrecorded: UnrecordedEnds;
+  readonly #beginnings = new Beginnings();
   readonly #cancelWatch: CancelWatch;
-  #closing = false;
 
   constructor(options: FetchServiceOptions) {
     this.#options = options;
+    this.#unrecorded = new UnrecordedEnds({
+      ...options,
+      settle: (run, now) => settleInterrupted(options.db, now, run),
+    });
     this.#cancelWatch = new CancelWatch({
       ...options,
       isNeeded: () => this.#active.size > 0,
@@ -88,7 +101,11 @@ export class FetchService {
    * @returns the run's number; it goes on in the background (see {@link FetchService.ended}).
    * @throws Fault `unknown-account`, `unknown-relay`, `invalid-argument`, `nothing-to-do`, `already-active`.
    */
-  async start(request: FetchRequest): Promise<number> {
+  start(request: FetchRequest): Promise<number> {
+    return this.#beginnings.during(() => this.#start(request));
+  }
+
+  async #start(request: FetchRequest): Promise<number> {
     const { db, clock } = this.#options;
     const account = await readAccount(db, request.account);
     checkPageLimit(request.pageLimit);
@@ -96,15 +113,17 @@ export class FetchService {
     this.#refuseWhileActive(account);
     const type = request.recheck ? 'recheck' : 'fetch';
     const boundary = nowSeconds(clock);
-    const runId = await this.#begin(
-      account,
-      type,
-      request.strategy,
-      request.pageLimit,
-      boundary,
-      sources.map(({ key }) => key),
-    );
     const { pageLimit, strategy } = request;
+    const runId = await beginRun(db, {
+      accountId: account.id,
+      type,
+      strategy,
+      pageLimit,
+      boundary,
+      sources: sources.map(({ key }) => key),
+      warnings: [],
+      startedAt: boundary,
+    });
     const base = { runId, type, account, boundary, pageLimit, strategy } as const;
     this.#launch(
       { id: runId, type, startedAt: boundary },
@@ -120,7 +139,11 @@ export class FetchService {
    *
    * @throws Fault `unknown-run`, `nothing-to-do`, `already-active`.
    */
-  async resume(runId: number, range: number | null = null): Promise<void> {
+  resume(runId: number, range: number | null = null): Promise<void> {
+    return this.#beginnings.during(() => this.#resume(runId, range));
+  }
+
+  async #resume(runId: number, range: number | null): Promise<void> {
     const { db } = this.#options;
     const run = await readRun(db, runId);
     const account = await readAccountById(db, run.accountId);
@@ -138,7 +161,11 @@ export class FetchService {
    * @param pageLimit another page limit than the range's last one, for example to close a saturated second.
    * @throws Fault `unknown-range`, `invalid-argument`, `already-active`.
    */
-  async refetch(rangeId: number, pageLimit: number | null, strategy: StrategyChoice): Promise<number> {
+  refetch(rangeId: number, pageLimit: number | null, strategy: StrategyChoice): Promise<number> {
+    return this.#beginnings.during(() => this.#refetch(rangeId, pageLimit, strategy));
+  }
+
+  async #refetch(rangeId: number, pageLimit: number | null, strategy: StrategyChoice): Promise<number> {
     const { db, clock } = this.#options;
     // Of old windows only the scope is taken: what they hold is never mixed with what proves an inventory.
     const { id: _id, ...scope } = await readRange(db, rangeId);
@@ -152,7 +179,17 @@ export class FetchService {
       .select(['key', 'url'])
       .where('id', '=', range.relayId)
       .executeTakeFirstOrThrow();
-    const runId = await this.#begin(account, 'refetch', strategy, limit, range.until, [relay.key]);
+    const startedAt = nowSeconds(clock);
+    const runId = await beginRun(db, {
+      accountId: account.id,
+      type: 'refetch',
+      strategy,
+      pageLimit: limit,
+      boundary: range.until,
+      sources: [relay.key],
+      warnings: [],
+      startedAt,
+    });
     const task: RelayTask = {
       runId,
       type: 'refetch',
@@ -163,7 +200,7 @@ export class FetchService {
       ranges: [{ range, mode: 'repeat' }],
       planned: false,
     };
-    this.#launch({ id: runId, type: 'refetch', startedAt: nowSeconds(clock) }, account, [
+    this.#launch({ id: runId, type: 'refetch', startedAt }, account, [
       { relayId: range.relayId, url: relay.url, task },
     ]);
     return runId;
@@ -183,7 +220,7 @@ export class FetchService {
    */
   async ended(runId: number): Promise<void> {
     await this.#active.get(runId)?.ended;
-    if (this.#unrecorded.has(runId)) throw this.#unrecorded.get(runId);
+    this.#unrecorded.throwIfAny(runId);
   }
 
   progress(): RunProgress[] {
@@ -192,38 +229,25 @@ export class FetchService {
 
   /** Stops everything cleanly and waits until the last page is committed. */
   async close(): Promise<void> {
-    this.#closing = true;
+    const begun = this.#beginnings.close();
     this.#cancelWatch.close();
+    this.#cancelAll();
+    await begun;
+    await Promise.all(this.#cancelAll().map((run) => run.ended));
+    await this.#unrecorded.close();
+  }
+
+  #cancelAll(): ActiveRun[] {
     const runs = [...this.#active.values()];
-    for (const run of runs)
-      run.cancel.abort(new Error('Holdfast was closed. What had arrived is kept; Resume goes on from there.'));
-    await Promise.all(runs.map((run) => run.ended));
+    for (const { cancel } of runs) {
+      cancel.abort(new Error('Holdfast was closed. What had arrived is kept; Resume goes on from there.'));
+    }
+    return runs;
   }
 
   #refuseWhileActive(account: Account): void {
-    if (this.#closing) throw new Fault('cancelled', 'Holdfast is closing.');
+    this.#beginnings.refuseWhileClosing();
     this.#options.turns.refuseWhileActive(account.pubkey);
-  }
-
-  async #begin(
-    account: Account,
-    type: RunType,
-    strategy: StrategyChoice,
-    pageLimit: number,
-    boundary: number,
-    sources: string[],
-  ): Promise<number> {
-    const startedAt = nowSeconds(this.#options.clock);
-    return beginRun(this.#options.db, {
-      accountId: account.id,
-      type,
-      strategy,
-      pageLimit,
-      boundary,
-      sources,
-      warnings: [],
-      startedAt,
-    });
   }
 
   async #unfinishedSources(run: RunSnapshot, account: Account, wanted: number | null): Promise<Source[]> {
@@ -275,12 +299,9 @@ export class FetchService {
     };
     this.#active.set(run.id, active);
     this.#options.turns.take(account.pubkey, run.id);
-    this.#unrecorded.delete(run.id);
+    this.#unrecorded.forget(run.id);
     active.ended = this.#work(active, sources, progresses)
-      .catch((error: unknown) => {
-        this.#unrecorded.set(run.id, error);
-        this.#options.log(`run ${run.id} could not be recorded: ${String(error)}`);
-      })
+      .catch((error: unknown) => this.#unrecorded.add(run.id, error, changed))
       .finally(() => {
         this.#active.delete(run.id);
         this.#options.turns.giveBack(account.pubkey, run.id);

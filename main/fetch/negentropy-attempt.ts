@@ -5,7 +5,7 @@ import { recordReconciliation } from '../coverage/record-reconciliation.ts';
 import { nowSeconds } from '../platform/clock.ts';
 import { Fault } from '../platform/fault.ts';
 import type { NegentropyOutcome, RelayFilter } from '../relays/relay-query.ts';
-import { saysSetTooLarge } from '../relays/relay-reason.ts';
+import { isAboutTheMoment, parseReason, saysSetTooLarge } from '../relays/relay-reason.ts';
 import { comparisonSentence } from './comparison-sentence.ts';
 import { BodyFetch, NEGENTROPY_CHECKPOINT } from './body-fetch.ts';
 import { rememberNegentropy } from './negentropy-support.ts';
@@ -197,7 +197,7 @@ class NegentropyAttempt {
       case 'rate-limited':
         this.#disturbances += 1;
         if (this.#disturbances <= DISTURBANCES) return { type: 'again' };
-        return { type: 'ended', reason: `${connection.url} broke the comparison off${words}.`, fallBack: true };
+        return { type: 'ended', reason: `The comparison with ${connection.url} broke off${words}.`, fallBack: true };
       case 'timeout':
         if (outcome.rounds === 0) await rememberNegentropy(db, relayId, 'silent', clock.nowMs());
         return {
@@ -207,6 +207,9 @@ class NegentropyAttempt {
         };
       case 'notice':
       case 'closed':
+        if (isAboutTheMoment(parseReason(outcome.message ?? ''))) {
+          return { type: 'ended', reason: `${connection.url} cannot compare now${words}.`, fallBack: true };
+        }
         await rememberNegentropy(db, relayId, 'refused', clock.nowMs());
         return { type: 'ended', reason: `${connection.url} does not compare by NIP-77${words}.`, fallBack: true };
       case 'auth-required':

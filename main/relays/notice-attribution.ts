@@ -1,7 +1,7 @@
 import type { OpenPublication } from './open-publication.ts';
 import type { OpenRequest } from './open-request.ts';
 import type { RelayReason } from './relay-query.ts';
-import { meaningOf, mentionsNegentropy, parseReason } from './relay-reason.ts';
+import { mentionsNegentropy, noticeMeaning, parseReason, refusesNegentropy } from './relay-reason.ts';
 import type { ReasonMeaning } from './relay-reason.ts';
 
 /** What a NOTICE is about: at most one of the things that are open. */
@@ -22,7 +22,7 @@ export function attributeNotice(
   publications: readonly OpenPublication[],
 ): NoticeAttribution {
   const reason = parseReason(text);
-  const meaning = meaningOf(reason);
+  const meaning = noticeMeaning(reason);
   const about = (request: OpenRequest | null, publication: OpenPublication | null = null): NoticeAttribution => ({
     reason,
     meaning,
@@ -34,7 +34,7 @@ export function attributeNotice(
   const sessions = unanswered.filter((request) => request.kind === 'negentropy');
   if (mentionsNegentropy(text)) {
     // Without a session it is a late word about one that ended: never about a REQ.
-    return about(sessions.length === 1 ? (sessions[0] ?? null) : null);
+    return about(sessions.length === 1 && refusesNegentropy(reason) ? (sessions[0] ?? null) : null);
   }
   if (meaning === 'chatter') {
     return about(null);

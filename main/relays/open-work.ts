@@ -9,11 +9,15 @@ import type { SocketEnd } from './relay-socket.ts';
 const MESSAGE_TOO_BIG = 1009;
 /** Ended subscriptions that are remembered, so that what still comes for them is known for that. */
 const REMEMBERED = 64;
+/** Publications that are remembered for an OK that comes late. */
+const UNANSWERED = 256;
 
 /** Everything that one relay has been asked for or sent and that has not ended, and who of it a frame is for. */
 export class OpenWork {
   readonly #requests = new Map<string, OpenRequest>();
   readonly #publications = new Set<OpenPublication>();
+  /** Publications that were given up without an OK on this connection, oldest first. */
+  readonly #unanswered = new Set<OpenPublication>();
   /** Subscriptions that ended lately on this connection, oldest first, and whether the relay itself had finished them. */
   readonly #ended = new Map<string, boolean>();
   #lateEvents = 0;
@@ -62,8 +66,19 @@ export class OpenWork {
     this.#publications.add(publication);
   }
 
-  removePublication(publication: OpenPublication): void {
+  /** `answered`: an OK came for it, or none can come any more. */
+  removePublication(publication: OpenPublication, answered: boolean): void {
     this.#publications.delete(publication);
+    if (answered) {
+      return;
+    }
+    this.#unanswered.add(publication);
+    for (const oldest of this.#unanswered) {
+      if (this.#unanswered.size <= UNANSWERED) {
+        break;
+      }
+      this.#unanswered.delete(oldest);
+    }
   }
 
   /**
@@ -91,10 +106,11 @@ export class OpenWork {
     }
   }
 
-  /** An OK belongs to the earliest open publication of its event. */
-  onOk(eventId: string, accepted: boolean, message: string): void {
-    for (const publication of this.#publications) {
+  /** An OK belongs to the earliest open publication of its event, else to one that was not waited for any more. */
+  onOk(eventId: string, accepted: boolean | null, message: string): void {
+    for (const publication of [...this.#publications, ...this.#unanswered]) {
       if (publication.eventId === eventId) {
+        this.#unanswered.delete(publication);
         publication.onOk(accepted, message);
         return;
       }
@@ -109,19 +125,21 @@ export class OpenWork {
       [...this.#publications],
     );
     request?.onNotice(reason, meaning);
-    publication?.reject(reason);
-    return request === null && publication === null ? meaning : 'chatter';
+    publication?.suspect(reason);
+    // Whatever it refuses, a relay that wants less speed gets it at once.
+    return request === null && (publication === null || meaning === 'rate-limited') ? meaning : 'chatter';
   }
 
   /** Ends everything, each in the way that fits how the socket went away. */
   onSocketEnd(end: SocketEnd): void {
     this.#ended.clear();
+    this.#unanswered.clear();
     const requests = [...this.#requests.values()];
     if (end.cause === 'by-relay' && end.code === MESSAGE_TOO_BIG) {
       // It can only have been the largest of our frames that the relay has not answered yet.
       const unanswered = requests.filter((request) => request.frames === 0);
       const words = end.reason === '' ? 'the frame was too large (1009)' : end.reason;
-      largestFrame(unanswered, [...this.#publications]).publication?.reject(parseReason(words));
+      largestFrame(unanswered, [...this.#publications]).publication?.refuseByClosing(parseReason(words));
     }
     for (const request of requests) {
       request.onSocketEnd(end);

@@ -4,11 +4,11 @@ import { InformationKeeper } from './information-keeper.ts';
 import { linkSignals } from './linked-signal.ts';
 import { OpenNegentropy } from './open-negentropy.ts';
 import type { NegentropyHandlers } from './open-negentropy.ts';
-import { OpenPublication } from './open-publication.ts';
 import type { OpenRequest } from './open-request.ts';
 import { OpenSubscription } from './open-subscription.ts';
 import { OpenWork } from './open-work.ts';
 import type { Pacing } from './pacing.ts';
+import { Publishing } from './publishing.ts';
 import { isFinished } from './query-ending.ts';
 import { LIVE_LIMITS, queryLimits, requestLimits } from './query-limits.ts';
 import type { RequestLimits } from './query-limits.ts';
@@ -26,7 +26,7 @@ import type {
   LiveSubscription,
   NegentropyOutcome,
   NegentropyResult,
-  PublishOutcome,
+  PublishOptions,
   PublishResult,
   QueryOptions,
   QueryOutcome,
@@ -39,8 +39,6 @@ import { RelaySpeed } from './relay-speed.ts';
 import { RequestBudget } from './request-budget.ts';
 import { sendInTurn } from './sending-turn.ts';
 import type { TurnResult } from './sending-turn.ts';
-
-const OK_TIMEOUT_MS = 20_000;
 
 /**
  * One relay. The object lives as long as the program; its socket comes and goes with what is asked. No method rejects
@@ -59,6 +57,7 @@ export class RelayConnection {
   readonly #information: InformationKeeper;
   readonly #closing = new AbortController();
   readonly #work = new OpenWork();
+  readonly #publishing: Publishing;
   readonly #log: RelayLog;
   readonly #idPrefix: string;
   #asked = 0;
@@ -93,6 +92,14 @@ export class RelayConnection {
       onBinary: () => this.#work.onUnreadable(),
       onEnded: (end) => this.#onEnded(end),
       onChange: () => this.#onLinkChange(),
+    });
+    this.#publishing = new Publishing({
+      clock,
+      health: this.#health,
+      work: this.#work,
+      speed: this.#speed,
+      send: (text) => this.#link.send(text),
+      onChange: () => this.#rest(),
     });
     this.#information = new InformationKeeper({
       url: relay.key,
@@ -172,32 +179,9 @@ export class RelayConnection {
     );
   }
 
-  /** Sends one EVENT as it is and waits for its OK. `okTimeoutMs`: default 20 000. */
-  publish(event: SignedEvent, options: WaitingOptions & { okTimeoutMs?: number } = {}): Promise<PublishResult> {
-    const send = (): Promise<PublishOutcome> =>
-      new Promise((resolve) => {
-        const { clock } = this.#settings;
-        const publication = new OpenPublication({
-          event,
-          okTimeoutMs: options.okTimeoutMs ?? OK_TIMEOUT_MS,
-          signal: options.signal,
-          clock,
-          send: (text) => this.#link.send(text),
-          onDone: (outcome) => {
-            this.#work.removePublication(publication);
-            if (OpenPublication.asksForLessSpeed(outcome)) {
-              this.#speed.slowDown(this.#speed.publishing);
-            } else if (outcome.state !== 'unknown') {
-              this.#health.answered();
-            }
-            this.#rest();
-            resolve(outcome);
-          },
-        });
-        this.#work.addPublication(publication);
-        this.#rest();
-      });
-    return this.#inTurn(options, this.#speed.publishing, null, send);
+  /** Sends one EVENT as it is and waits for its OK. */
+  publish(event: SignedEvent, options: PublishOptions = {}): Promise<PublishResult> {
+    return this.#inTurn(options, this.#speed.publishing, null, () => this.#publishing.send(event, options));
   }
 
   /**
@@ -292,7 +276,7 @@ export class RelayConnection {
   }
 
   async #inTurn<Outcome>(
-    options: WaitingOptions,
+    options: WaitingOptions & Pick<PublishOptions, 'mayBeSent'>,
     pacing: Pacing,
     budget: RequestBudget | null,
     send: (release: () => void) => Promise<Outcome>,
@@ -306,6 +290,7 @@ export class RelayConnection {
       budget,
       signal: link.signal,
       waiting: options,
+      mayBeSent: options.mayBeSent,
     };
     try {
       return await sendInTurn(turn, send);

@@ -19,7 +19,8 @@ export type RelayFrame =
   | { type: 'eose'; subscription: string; hint: CompletenessHint }
   | { type: 'closed'; subscription: string; message: string }
   | { type: 'notice'; message: string }
-  | { type: 'ok'; eventId: string; accepted: boolean; message: string }
+  /** `accepted` is null when the relay answered without saying whether it took the event. */
+  | { type: 'ok'; eventId: string; accepted: boolean | null; message: string }
   | { type: 'auth'; challenge: string }
   | { type: 'neg-msg'; subscription: string; messageHex: string }
   | { type: 'neg-err'; subscription: string; reason: string; elements: Scalar[] }
@@ -60,8 +61,13 @@ export function parseRelayFrame(text: string): RelayFrame {
     case 'CLOSED':
       return { type: 'closed', subscription: first, message: words(second) };
     case 'OK':
-      // A relay that leaves the boolean out, or sends a text for it, has not said that it accepted.
-      return { type: 'ok', eventId: first, accepted: second === true, message: words(third) };
+      // A relay that leaves the boolean out, or sends something else for it, has said neither yes nor no.
+      return {
+        type: 'ok',
+        eventId: first,
+        accepted: typeof second === 'boolean' ? second : null,
+        message: words(third ?? (typeof second === 'string' ? second : undefined)),
+      };
     case 'AUTH':
       return { type: 'auth', challenge: first };
     case 'NEG-MSG':

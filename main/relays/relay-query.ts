@@ -156,10 +156,43 @@ export interface NegentropyOutcome {
 
 export type NegentropyResult = { sent: true; outcome: NegentropyOutcome } | { sent: false; failure: ConnectionFailure };
 
-/** What came of one EVENT frame. `unknown` (time-out, disconnect) decides nothing: read-back does. */
+/**
+ * What came of one EVENT frame.
+ *
+ * `rejected`: only an OK names the event it is about; a NOTICE, or the closing of a connection as over a frame too large, is
+ * given to the event that it can only be about, and reading back has the last word.
+ *
+ * `unknown` decides nothing: reading back does. `unclear` is an OK that says neither yes nor no.
+ */
 export type PublishOutcome =
   | { state: 'accepted'; duplicate: boolean; reason: RelayReason; sentAtMs: number; completedAtMs: number }
-  | { state: 'rejected'; lasting: boolean; reason: RelayReason; sentAtMs: number; completedAtMs: number }
-  | { state: 'unknown'; cause: 'timeout' | 'disconnect' | 'cancelled'; message: string; sentAtMs: number };
+  | {
+      state: 'rejected';
+      lasting: boolean;
+      by: 'ok' | 'notice' | 'close';
+      reason: RelayReason;
+      sentAtMs: number;
+      completedAtMs: number;
+    }
+  | {
+      state: 'unknown';
+      cause: 'timeout' | 'disconnect' | 'cancelled' | 'unclear';
+      message: string;
+      /** The code with which the relay itself closed the connection; null when it did not. */
+      closeCode: number | null;
+      sentAtMs: number;
+    };
+
+/** An answer that came when it was not waited for any more. */
+export type LateAnswer = Exclude<PublishOutcome, { state: 'unknown' }>;
+
+export interface PublishOptions extends WaitingOptions {
+  /** Without an OK for this long the outcome is unknown. Default 20 000. */
+  okTimeoutMs?: number;
+  /** Asked when everything else has been waited for, right before the frame leaves. When false the event is not sent. */
+  mayBeSent?: () => Promise<boolean>;
+  /** Called when an OK comes after all, on the same connection, once its time was over. */
+  onLateAnswer?: (answer: LateAnswer) => void;
+}
 
 export type PublishResult = { sent: true; outcome: PublishOutcome } | { sent: false; failure: ConnectionFailure };

@@ -133,9 +133,55 @@ export function meaningOf(reason: RelayReason): ReasonMeaning {
   return reason.prefix === null ? 'chatter' : reason.prefix === 'unsupported' ? 'unsupported' : 'error';
 }
 
+/** Without one of these, words about sizes and numbers tell what is allowed, and refuse nothing. */
+const REFUSAL =
+  /\b(too (large|big|long|high|many|low)|exceed\w*|larger|greater|bigger|longer|reached|must|refus\w*|reject\w*|denied|dropp\w*|ignored|invalid|error|fail\w*|bad|cannot|can't|could not|couldn't|not (allowed|accepted|permitted|supported))\b/i;
+
+/**
+ * What a NOTICE means. Unlike a CLOSED or an OK it need not be an answer: relays also greet with their limits. So words
+ * about limits are a refusal only when they say so.
+ */
+export function noticeMeaning(reason: RelayReason): ReasonMeaning {
+  const meaning = meaningOf(reason);
+  if (reason.prefix !== null || REFUSAL.test(reason.text)) {
+    return meaning;
+  }
+  return meaning === 'frame-too-large' || meaning === 'limit-too-large' || meaning === 'too-many-requests'
+    ? 'chatter'
+    : meaning;
+}
+
+/** True when a NOTICE that is about NIP-77 refuses it, and does not merely mention it. */
+export function refusesNegentropy(reason: RelayReason): boolean {
+  return (
+    meaningOf(reason) !== 'chatter' ||
+    REFUSAL.test(reason.text) ||
+    /\bnot\b|n't\b|\boff\b|\bno (negentropy|nip|support)/i.test(reason.text)
+  );
+}
+
+/** True when the words of a refusal say that the relay has the event already, with or without the prefix of NIP-01. */
+export function saysItHasTheEvent(reason: RelayReason): boolean {
+  return (
+    reason.prefix === 'duplicate' ||
+    /\balready\b|\bexists\b|\bduplicate|\bunique constraint\b|\b(have|has|got|stored|seen) (it|this|that)\b/i.test(
+      reason.text,
+    )
+  );
+}
+
 /** True when the words are about NIP-77: a relay that refuses NEG-OPEN says so in its own way. */
 export function mentionsNegentropy(text: string): boolean {
   return /\bneg(entropy|-?open|-?msg|-?close)?\b|nip-?77/i.test(text);
+}
+
+/** Words of a relay that cannot do something now, and may later. */
+const PASSING = /\b(try again|temporar|busy|unavailable|internal|timed? ?out)/i;
+
+/** True when a refusal is about the moment and not about what was asked: the same may be answered later. */
+export function isAboutTheMoment(reason: RelayReason): boolean {
+  const meaning = meaningOf(reason);
+  return meaning === 'rate-limited' || meaning === 'too-many-requests' || PASSING.test(reason.text);
 }
 
 /**
@@ -152,7 +198,7 @@ export function isLastingRefusal(reason: RelayReason): boolean {
     return true;
   }
   if (reason.prefix === null) {
-    return !/\b(try again|temporar|busy|unavailable|internal|timed? ?out)/i.test(reason.text);
+    return !PASSING.test(reason.text);
   }
   return reason.prefix !== 'error';
 }

@@ -18,6 +18,8 @@ export interface TurnOptions {
   /** As given by whoever asked; see there. */
   waiting: Omit<WaitingOptions, 'signal'>;
   signal: AbortSignal;
+  /** Asked when everything else has been waited for; nothing is sent when it says no. */
+  mayBeSent?: (() => Promise<boolean>) | undefined;
 }
 
 const CONNECT_ATTEMPTS = 3;
@@ -28,8 +30,9 @@ export type TurnResult<Outcome> = { sent: true; outcome: Outcome } | { sent: fal
 
 /**
  * Waits until one frame may be sent to a relay: for a place among the open requests, for the end of a cool-down, for the
- * pace, and for an open connection (connecting as often as allowed, with backoff). Then calls `send` at once, while
- * the link is certainly open; `send` must see to it that `release` is called when the request has ended.
+ * pace, and for an open connection (connecting as often as allowed, with backoff). Then asks whether it may still be sent,
+ * and calls `send` at once, while the link is certainly open; `send` must see to it that `release` is called when the
+ * request has ended.
  */
 export async function sendInTurn<Outcome>(
   options: TurnOptions,
@@ -73,6 +76,16 @@ export async function sendInTurn<Outcome>(
       }
       if (link.isOpen) {
         pacing.sent();
+        if (options.mayBeSent !== undefined) {
+          if (!(await options.mayBeSent())) {
+            release();
+            return { sent: false, failure: connectionFailure('cancelled', 'it may not be sent any more') };
+          }
+          // That took a moment, in which everything else may have changed.
+          if (signal.aborted || !link.isOpen || pacing.coolDownMs() > 0) {
+            continue;
+          }
+        }
         notice.clear();
         return { sent: true, outcome: await send(release) };
       }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { DeliveryState, DeliveryTotals } from '../../preload/contract.ts';
 import { noDeliveries } from '../coverage/delivery-totals.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
+import { isWithin, type DeliveryWindow } from './delivery-windows.ts';
 
 /** One relay's share of a sync run. */
 export interface Share {
@@ -64,20 +65,16 @@ export async function nextPending(
   }));
 }
 
-/** Deliveries of a share that were sent and are not known to have arrived, by ID. */
-export async function nextUnconfirmed(
+/** Deliveries of a share that were sent and are not known to have arrived, within a window, by ID. */
+export async function readUnconfirmed(
   db: ReadableDatabase,
   share: Share,
-  afterId: number,
-  limit: number,
+  window: DeliveryWindow,
 ): Promise<SentDelivery[]> {
   const rows = await selectSent(db)
-    .where('run_id', '=', share.runId)
-    .where('relay_id', '=', share.relayId)
-    .where('state', 'in', ['sent', 'accepted', 'unverified'])
-    .where('deliveries.id', '>', afterId)
+    .where(isWithin(window, share.runId))
+    .where(sql<boolean>`+relay_id = ${share.relayId} and +state in ('sent', 'accepted', 'unverified')`)
     .orderBy('deliveries.id')
-    .limit(limit)
     .execute();
   return rows.map(toSent);
 }

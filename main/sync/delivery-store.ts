@@ -1,10 +1,10 @@
 import { sql, type RawBuilder, type Transaction } from 'kysely';
 import type { DeliveryReason, DeliveryState, DeliveryStep } from '../../preload/contract.ts';
 import { RowInsertion } from '../archive/row-insertion.ts';
-import { isPassingRefusal } from '../coverage/passing-refusals.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
 import type { Tables } from '../database/tables.ts';
 import type { Share } from './delivery-rows.ts';
+import { deliveryWindows, isWithin } from './delivery-windows.ts';
 import type { LookVerdict } from './look-verdict.ts';
 import type { PublicationVerdict } from './publication-verdict.ts';
 
@@ -133,6 +133,19 @@ export async function leaveUnread(db: WritableDatabase, deliveries: readonly num
   });
 }
 
+/**
+ * A relay is not asked any more: all that was sent there and is not known to have arrived stays as it is, and a person is told
+ * why. In slices, between which the main loop goes on.
+ */
+export async function leaveShareUnread(db: WritableDatabase, share: Share, message: string): Promise<void> {
+  for await (const window of deliveryWindows(db, share.runId)) {
+    await sql`update deliveries set reason = 'not-read-back', message = ${message}
+      where ${isWithin(window, share.runId)} and +relay_id = ${share.relayId} and +state in ('sent', 'accepted')`.execute(
+      db,
+    );
+  }
+}
+
 /** A relay cannot be sent anything now: what waits for it says why. Works in slices, so that the main loop goes on. */
 export async function notePending(db: WritableDatabase, share: Share, message: string): Promise<void> {
   await changePending(db, share, async (trx, ids) => {
@@ -163,45 +176,6 @@ export async function withdraw(
   await db.transaction().execute((trx) => withdrawWithin(trx, withdrawals));
 }
 
-/**
- * Prepares a run to be gone on with: sendings that broke off are completed as interrupted, and refusals that may pass are
- * pending again, unless a later run took the copy up.
- */
-export async function reopenDeliveries(db: WritableDatabase, runId: number, atMs: number): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    await sql`update delivery_steps set outcome = 'interrupted', completed_at_ms = ${atMs}
-      where completed_at_ms is null and delivery_id in (select id from deliveries
-        where run_id = ${runId} and state = 'sent')`.execute(trx);
-    await sql`update deliveries set state = 'pending', reason = null, message = null
-      where run_id = ${runId} and ${isPassingRefusal()}`.execute(trx);
-  });
-}
-
-/**
- * Makes the refused deliveries of a run pending again, on demand.
- *
- * @param relayId only those of this relay.
- * @returns how many they are.
- */
-export async function reopenRefused(db: WritableDatabase, runId: number, relayId: number | null): Promise<number> {
-  return db.transaction().execute(async (trx) => {
-    let query = trx
-      .updateTable('deliveries')
-      .set({ state: 'pending', reason: null, message: null, lasting: 0 })
-      .where('run_id', '=', runId)
-      .where('state', '=', 'rejected');
-    if (relayId !== null) query = query.where('relay_id', '=', relayId);
-    return Number((await query.executeTakeFirst()).numUpdatedRows);
-  });
-}
-
-/** Looks at verified deliveries count from now on. */
-export async function beginReverifying(db: WritableDatabase, deliveries: readonly number[]): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    await sql`update deliveries set looks = 0 where id in ${listed(deliveries)} and state = 'verified'`.execute(trx);
-  });
-}
-
 type StateRow = readonly [DeliveryState, DeliveryReason | null, string | null, number];
 
 function afterSending(verdict: PublicationVerdict): StateRow {
@@ -212,6 +186,7 @@ function afterSending(verdict: PublicationVerdict): StateRow {
       return ['rejected', verdict.reason, verdict.message, verdict.lasting ? 1 : 0];
     case 'later':
       return ['pending', verdict.reason, verdict.message, 0];
+    case 'doubtful':
     case 'unanswered':
     case 'not-sent':
       return ['sent', null, verdict.message, 0];
@@ -228,7 +203,7 @@ function afterLook(verdict: LookVerdict): StateRow | null {
     case 'unverified':
       return ['unverified', verdict.reason, verdict.message, 0];
     case 'rejected':
-      return ['rejected', verdict.reason, verdict.message, 1];
+      return ['rejected', verdict.reason, verdict.message, verdict.lasting ? 1 : 0];
   }
 }
 
@@ -239,6 +214,8 @@ function stepOutcome(verdict: PublicationVerdict): DeliveryStep['outcome'] {
     case 'rejected':
     case 'later':
       return 'rejected';
+    case 'doubtful':
+      return verdict.answered ? 'rejected' : 'unanswered';
     case 'unanswered':
       return 'unanswered';
     case 'not-sent':
@@ -321,34 +298,23 @@ async function withdrawWithin(
   );
 }
 
-const ROWS_PER_SLICE = 1000;
-
-/** Does something to all pending deliveries of a share, in slices of a transaction each. */
+/** Does something to all pending deliveries of a share, in slices of a transaction each, between which the main loop goes on. */
 async function changePending(
   db: WritableDatabase,
   share: Share,
   change: (trx: Transaction<Tables>, ids: number[]) => Promise<void>,
 ): Promise<void> {
-  let after = 0;
-  for (;;) {
-    const ids = await db.transaction().execute(async (trx) => {
-      const rows = await trx
-        .selectFrom('deliveries')
-        .select('id')
-        .where('run_id', '=', share.runId)
-        .where('relay_id', '=', share.relayId)
-        .where('state', '=', 'pending')
-        .where('id', '>', after)
-        .orderBy('id')
-        .limit(ROWS_PER_SLICE)
-        .execute();
-      const found = rows.map(({ id }) => id);
-      if (found.length > 0) await change(trx, found);
-      return found;
+  for await (const window of deliveryWindows(db, share.runId)) {
+    await db.transaction().execute(async (trx) => {
+      const { rows } = await sql<{ id: number }>`select id from deliveries where ${isWithin(window, share.runId)}
+        and +relay_id = ${share.relayId} and +state = 'pending' order by id`.execute(trx);
+      if (rows.length > 0) {
+        await change(
+          trx,
+          rows.map(({ id }) => id),
+        );
+      }
     });
-    const last = ids.at(-1);
-    if (last === undefined) return;
-    after = last;
   }
 }
 

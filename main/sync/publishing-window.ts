@@ -2,9 +2,11 @@ import type { SignedEvent } from '../../preload/contract.ts';
 import { pause, type Clock } from '../platform/clock.ts';
 import { linkSignals } from '../relays/linked-signal.ts';
 import type { RelayConnection } from '../relays/relay-connection.ts';
-import type { PublishResult } from '../relays/relay-query.ts';
+import type { LateAnswer, PublishResult } from '../relays/relay-query.ts';
 import { meaningOf } from '../relays/relay-reason.ts';
 import { DELETION_KIND } from './delivery-order.ts';
+import type { RelaySilence } from './relay-silence.ts';
+import type { RelayWillingness } from './relay-willingness.ts';
 import type { RelaySyncProgress } from './sync-progress.ts';
 
 /** An event on its way out. */
@@ -28,22 +30,33 @@ export interface WindowContext {
   clock: Clock;
   signal: AbortSignal;
   progress: RelaySyncProgress;
+  willingness: RelayWillingness;
+  silence: RelaySilence;
+  /** Asked right before an event leaves, whatever it had to wait for. */
+  mayBeSent: (delivery: number) => Promise<boolean>;
+  /** Called when the relay answers for an event that has come to something already. */
+  onLateAnswer: (delivery: number, answer: LateAnswer) => void;
 }
 
 const IN_FLIGHT = 8;
 /** Larger frames go by themselves: a relay that refuses one by closing the connection then says which. */
 const LARGE_FRAME_BYTES = 64 * 1024;
 const DELETION_PAUSE_MS = 1000;
+/** An answer takes a moment; from then on it is worth saying that it is waited for. */
+const ANSWER_MOMENT_MS = 2000;
 
 /** An event that waits for its turn, or for its OK. */
 interface Flight {
   waiting: boolean;
+  /** It may not be sent any more. */
+  withheld: boolean;
   withdraw: AbortController;
 }
 
 /**
  * Sends events in order, several at a time, and waits for what comes of each. As soon as the relay asks for less speed, ends the
- * connection or cannot be reached, nothing more is sent; what had not left by then has no result.
+ * connection, cannot be reached, takes nothing or answers nothing, nothing more is sent; what had not left by then has no result, and
+ * neither has what may not be sent any more.
  */
 export class PublishingWindow {
   readonly #context: WindowContext;
@@ -77,17 +90,21 @@ export class PublishingWindow {
   }
 
   #launch({ delivery, event }: Outgoing, alone: boolean): void {
-    const { connection, clock, signal, progress } = this.#context;
-    const flight: Flight = { waiting: false, withdraw: new AbortController() };
+    const { connection, clock, signal, progress, willingness, silence } = this.#context;
+    const flight: Flight = { waiting: false, withheld: false, withdraw: new AbortController() };
     const link = linkSignals(signal, flight.withdraw.signal);
     const activity = progress.begin('sending');
     this.#inFlight.add(flight);
+    let stopNotice = (): void => undefined;
     const land = (result: PublishResult | null): void => {
       link.unlink();
+      stopNotice();
       activity.end();
       if (result !== null) {
         this.#published.push({ delivery, result, alone, completedAtMs: clock.nowMs() });
-        if (endsSending(result)) this.#stop();
+        willingness.note(result);
+        silence.note(result);
+        if (endsSending(result) || willingness.unwilling !== null || silence.isSuspected) this.#stop();
       }
       this.#inFlight.delete(flight);
       this.#onLanding?.();
@@ -95,14 +112,26 @@ export class PublishingWindow {
     connection
       .publish(event, {
         signal: link.signal,
+        ...(silence.okTimeoutMs === undefined ? {} : { okTimeoutMs: silence.okTimeoutMs }),
+        mayBeSent: async () => {
+          flight.withheld = this.#isOver() || !(await this.#context.mayBeSent(delivery)) || this.#isOver();
+          if (flight.withheld) return false;
+          stopNotice();
+          stopNotice = clock.after(ANSWER_MOMENT_MS, () => activity.awaitAnswer());
+          return true;
+        },
+        onLateAnswer: (answer) => {
+          silence.answered();
+          this.#context.onLateAnswer(delivery, answer);
+        },
         onWaiting: (waiting) => {
           flight.waiting = waiting !== null;
           activity.wait(waiting);
         },
       })
       .then(
-        // What we called back ourselves was never sent.
-        (result) => land(!result.sent && flight.withdraw.signal.aborted ? null : result),
+        // What we called back or held back ourselves was never sent.
+        (result) => land(!result.sent && (flight.withheld || flight.withdraw.signal.aborted) ? null : result),
         (error: unknown) => {
           this.#defect ??= error instanceof Error ? error : new Error(String(error));
           this.#stop();
@@ -142,7 +171,7 @@ function endsSending(result: PublishResult): boolean {
   if (!result.sent) return true;
   const { outcome } = result;
   if (outcome.state === 'rejected') return meaningOf(outcome.reason) === 'rate-limited';
-  return outcome.state === 'unknown' && outcome.cause !== 'timeout';
+  return outcome.state === 'unknown' && (outcome.cause === 'disconnect' || outcome.cause === 'cancelled');
 }
 
 /** Looks closely only at what may be large: a character takes six bytes of JSON at the most. */

@@ -11,7 +11,7 @@ import type { QueryOutcome, RelayFilter } from '../relays/relay-query.ts';
 import type { SentDelivery } from './delivery-rows.ts';
 import { IDS_PER_QUERY } from './delivery-snapshot.ts';
 import { leaveUnread, recordLooks, type Look } from './delivery-store.ts';
-import { judgeUnseen, type LookVerdict } from './look-verdict.ts';
+import { judgeUnseen, type Circumstances, type LookVerdict } from './look-verdict.ts';
 import { openReadBackRange } from './read-back-range.ts';
 import type { Activity, RelaySyncProgress } from './sync-progress.ts';
 import { afterUnfinishedLook, NO_SETBACKS, type Setbacks } from './unfinished-look.ts';
@@ -29,12 +29,6 @@ export interface ReadBackContext {
   scope: { accountId: number; relayId: number; runId: number; boundary: number };
 }
 
-/** What else is known about a delivery that a look did not return. */
-export interface Circumstances {
-  fromBefore: boolean;
-  cutOff: { alone: number; message: string } | null;
-}
-
 /** A delivery that a conclusive look did not return, and what follows from that. */
 export interface Unseen {
   delivery: SentDelivery;
@@ -44,14 +38,22 @@ export interface Unseen {
 /**
  * Asks one relay for certain events by ID and records what that shows (design §6). A look at an event is conclusive when
  * it was returned, or when a finished answer returned nothing at all: an answer that returned something may have been cut
- * off, so what it lacks is asked for again, fewer at a time.
+ * off, so what it lacks is asked for again, fewer at a time. Relays also return nothing when they are asked for more IDs
+ * than they take; so before anything follows from it, an event is asked for alone, unless the relay has shown that it
+ * answers for as many.
  */
 export class ReadBack {
   readonly #context: ReadBackContext;
   #batch = IDS_PER_QUERY;
   #setbacks: Setbacks = NO_SETBACKS;
+  /** The most events that one answer returned: so many IDs the relay certainly looks for. */
+  #mostReturned = 0;
+  /** Deliveries that are to be asked for by themselves. */
+  readonly #toAskAlone = new Set<number>();
   /** Finished answers about one event alone that showed nothing, by delivery. */
   readonly #fruitless = new Map<number, number>();
+  /** Deliveries about which it is known by now whether the relay returns them. */
+  readonly #concluded = new Set<number>();
   /** Deliveries left unread since an answer showed anything. */
   #leftUnread = 0;
   #walk: { range: Range; attempt: Attempt } | null = null;
@@ -66,6 +68,11 @@ export class ReadBack {
     return this.#stopped;
   }
 
+  /** Of how many deliveries it is known by now whether the relay returns them. */
+  get concluded(): number {
+    return this.#concluded.size;
+  }
+
   /**
    * Looks at deliveries, each conclusively unless the relay cannot be asked any further.
    *
@@ -78,7 +85,7 @@ export class ReadBack {
       // What an answer left out goes to the end of the queue, where it comes together with others left out.
       let queue = [...deliveries];
       while (queue.length > 0 && this.#stopped === null && !this.#context.signal.aborted) {
-        const asked = queue.slice(0, this.#batch);
+        const asked = this.#next(queue);
         const left = await this.#ask(asked, about, activity, unseen);
         queue = [...queue.slice(asked.length), ...left];
       }
@@ -104,6 +111,12 @@ export class ReadBack {
     await endAttempt(this.#context.db, this.#walk.attempt.id, status, reason, nowSeconds(this.#context.clock));
   }
 
+  /** What to ask for in one query: the first of the queue, and what may be asked for together with it. */
+  #next(queue: readonly SentDelivery[]): SentDelivery[] {
+    const alone = queue.findIndex(({ id }) => this.#toAskAlone.has(id));
+    return queue.slice(0, alone === 0 ? 1 : alone === -1 ? this.#batch : Math.min(this.#batch, alone));
+  }
+
   /** One query. @returns the deliveries about which it showed nothing. */
   async #ask(
     asked: readonly SentDelivery[],
@@ -125,28 +138,40 @@ export class ReadBack {
       if (result.failure.code !== 'cancelled') this.#stopped = result.failure.message;
       return [...asked];
     }
+    const named = collector.arrived.events.length;
     const page = await collector.finish();
     const { outcome } = result;
     const queryId = await this.#record(request, outcome, page);
     const found = new Set(page.events.map(({ id }) => id));
     const missing = asked.filter(({ event }) => !found.has(event));
-    const isConclusive = concludes(outcome, page, asked.length);
-    const gone = isConclusive ? missing.map((delivery) => judge(delivery, about(delivery.id))) : [];
+    const isConclusive = concludes(outcome, { found: found.size, named, asked: asked.length });
+    const judged = isConclusive ? missing.map((delivery) => judge(delivery, about(delivery.id))) : [];
+    const isCertain = asked.length === 1 || asked.length <= this.#mostReturned;
+    const gone = judged.filter(({ verdict }) => isCertain || !isFinal(verdict));
+    const goneIds = new Set(gone.map(({ delivery }) => delivery.id));
+    const open = missing.filter(({ id }) => !goneIds.has(id));
+    this.#mostReturned = Math.max(this.#mostReturned, found.size);
     await recordLooks(this.#context.db, { id: queryId, ...outcome }, [
       ...asked.filter(({ event }) => found.has(event)).map(({ id }): Look => ({ delivery: id, outcome: 'found' })),
       ...gone.map(({ delivery, verdict }): Look => ({ delivery: delivery.id, outcome: 'not-found', verdict })),
-      ...(isConclusive ? [] : missing).map(({ id }): Look => ({
+      ...open.map(({ id }): Look => ({
         delivery: id,
         outcome: 'inconclusive',
-        message: whyInconclusive(outcome, found.size),
+        message: isConclusive ? ASKED_ALONE_NEXT : whyInconclusive(outcome, found.size),
       })),
     ]);
+    for (const { id, event } of asked) if (found.has(event)) this.#concluded.add(id);
+    for (const { delivery, verdict } of gone) if (verdict.type !== 'look-again') this.#concluded.add(delivery.id);
     await this.#context.onRecorded();
     unseen.push(...gone);
     this.#adapt(outcome, asked.length, found.size, isConclusive);
-    if (isConclusive) return [];
-    const [only] = missing;
-    return asked.length === 1 && only !== undefined && isFinished(outcome.ending) ? this.#askedInVain(only) : missing;
+    if (isConclusive) {
+      for (const { id } of open) this.#toAskAlone.add(id);
+      for (const { id } of asked.length === 1 ? asked : []) this.#toAskAlone.delete(id);
+      return open;
+    }
+    const [only] = open;
+    return asked.length === 1 && only !== undefined && isFinished(outcome.ending) ? this.#askedInVain(only) : open;
   }
 
   /** An event about which a finished answer shows nothing although nothing else was asked for is left after a few answers. */
@@ -219,10 +244,25 @@ const LEFT_UNREAD = 10;
 /** Asking by ID keeps no cursor: gone on with, the events that are still in question are asked for. */
 const READ_BACK_CHECKPOINT = { version: 'read-back-1' };
 
-/** Nothing of an answer was lost, and it was not cut off: all came, or nothing came, or only one was asked for. */
-function concludes(outcome: QueryOutcome, page: CollectedPage, asked: number): boolean {
+const ASKED_ALONE_NEXT = 'The answer held nothing at all, so the event is asked for by itself.';
+
+/**
+ * Nothing of an answer was lost, and it was not cut off: all came, or nothing came, or all that came for a single ID bore that
+ * ID, but was not what was signed. `named` are the bodies that bore an ID that was asked for.
+ */
+function concludes(
+  outcome: QueryOutcome,
+  { found, named, asked }: { found: number; named: number; asked: number },
+): boolean {
   if (!isFinished(outcome.ending) || outcome.unreadable > 0 || outcome.lateEvents > 0) return false;
-  return page.events.length === asked || outcome.received === 0 || asked === 1;
+  if (found === asked) return true;
+  if (outcome.ending === 'eose-more') return false;
+  return outcome.received === 0 || (asked === 1 && outcome.received === named);
+}
+
+/** Whether it is decided what comes of a delivery, at least in this launch. */
+function isFinal({ type }: LookVerdict): boolean {
+  return type !== 'look-again' && type !== 'keep';
 }
 
 function judge(delivery: SentDelivery, circumstances: Circumstances): Unseen {
@@ -232,6 +272,7 @@ function judge(delivery: SentDelivery, circumstances: Circumstances): Unseen {
 
 function whyInconclusive(outcome: QueryOutcome, found: number): string {
   if (!isFinished(outcome.ending)) return outcome.message ?? `The answer did not finish (${outcome.ending}).`;
+  if (outcome.ending === 'eose-more') return 'The relay said that it has more to answer.';
   if (outcome.unreadable > 0 || outcome.lateEvents > 0) return 'Part of the answer could not be read, or came late.';
   return found > 0
     ? 'The answer held other events and may have been cut off.'

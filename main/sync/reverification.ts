@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import type { ReadableDatabase, WritableDatabase } from '../database/database-file.ts';
 import type { Random } from '../platform/random.ts';
+import { deliveryWindows, isWithin } from './delivery-windows.ts';
 
 /** A verified delivery and where it went. */
 export interface VerifiedDelivery {
@@ -31,20 +33,29 @@ export async function endReverification(db: WritableDatabase, runId: number, atM
     .execute();
 }
 
-/** The verified deliveries of a run, or a random sample of so many of them; by ID. */
+/**
+ * The verified deliveries of a run, or a random sample of so many of them, each set of them equally likely; by ID. Lets the main
+ * loop go on meanwhile.
+ */
 export async function chooseVerified(
   db: ReadableDatabase,
   runId: number,
   sample: number | null,
   random: Random,
 ): Promise<VerifiedDelivery[]> {
-  const rows = await db
-    .selectFrom('deliveries')
-    .select(['id', 'relay_id as relayId'])
-    .where('run_id', '=', runId)
-    .where('state', '=', 'verified')
-    .execute();
-  const chosen = sample === null || sample >= rows.length ? rows : takeAtRandom(rows, sample, random);
+  const most = sample ?? Number.POSITIVE_INFINITY;
+  const chosen: VerifiedDelivery[] = [];
+  let seen = 0;
+  for await (const window of deliveryWindows(db, runId)) {
+    const { rows } = await sql<VerifiedDelivery>`select id, relay_id as relayId from deliveries
+      where ${isWithin(window, runId)} and +state = 'verified' order by id`.execute(db);
+    for (const row of rows) {
+      seen += 1;
+      // Each one takes the place of a chosen one as often as makes all of them equally likely so far.
+      const place = chosen.length < most ? chosen.length : Math.floor(random() * seen);
+      if (place < most) chosen[place] = row;
+    }
+  }
   return chosen.sort((a, b) => a.id - b.id);
 }
 
@@ -57,19 +68,4 @@ export function groupByRelay(deliveries: readonly VerifiedDelivery[]): Map<numbe
     else group.push(id);
   }
   return groups;
-}
-
-/** So many of the rows, each set of them equally likely. */
-function takeAtRandom<Row>(rows: readonly Row[], count: number, random: Random): Row[] {
-  const left = [...rows];
-  const taken: Row[] = [];
-  while (taken.length < count) {
-    const index = Math.floor(random() * left.length);
-    const [row] = left.slice(index, index + 1);
-    const last = left.pop();
-    if (row === undefined || last === undefined) break;
-    taken.push(row);
-    if (index < left.length) left[index] = last;
-  }
-  return taken;
 }

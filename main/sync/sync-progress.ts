@@ -8,6 +8,8 @@ import type { Waiting } from '../relays/relay-query.ts';
 export interface Activity {
   /** What it waits for, or null when it goes on. */
   wait(waiting: Waiting | null): void;
+  /** What was to be done is done; only the relay's answer is outstanding. */
+  awaitAnswer(): void;
   end(): void;
 }
 
@@ -16,6 +18,7 @@ type Doing = 'sending' | 'reading-back';
 interface ActivityState {
   doing: Doing;
   waiting: Waiting | null;
+  awaitsAnswer: boolean;
 }
 
 const WAITING_STATES = {
@@ -46,12 +49,16 @@ export class RelaySyncProgress {
 
   /** Something begins; the returned object says how it goes on. */
   begin(doing: Doing): Activity {
-    const state: ActivityState = { doing, waiting: null };
+    const state: ActivityState = { doing, waiting: null, awaitsAnswer: false };
     this.#activities.add(state);
     this.#onChange();
     return {
       wait: (waiting) => {
         state.waiting = waiting;
+        this.#onChange();
+      },
+      awaitAnswer: () => {
+        state.awaitsAnswer = true;
         this.#onChange();
       },
       end: () => {
@@ -108,7 +115,8 @@ export class RelaySyncProgress {
     const working = activities.filter(({ waiting }) => waiting === null);
     if (working.length > 0) {
       const isSending = working.some(({ doing }) => doing === 'sending');
-      return { state: isSending ? 'sending' : 'reading-back', reason: null, waitingUntil: null };
+      const reason = working.every(({ awaitsAnswer }) => awaitsAnswer) ? 'waits for the relay’s answer' : null;
+      return { state: isSending ? 'sending' : 'reading-back', reason, waitingUntil: null };
     }
     const [first] = activities.toSorted((a, b) => untilOf(a) - untilOf(b));
     const waiting = first?.waiting ?? null;

@@ -2,26 +2,28 @@ import type { DeliveryTotals, Narrowing, RunProgress } from '../../preload/contr
 import { readAccount, readAccountById, type Account } from '../accounts/account-store.ts';
 import type { EventVerifier } from '../archive/event-verifier.ts';
 import type { AccountTurns } from '../coverage/account-turns.ts';
+import { Beginnings } from '../coverage/beginnings.ts';
 import { CancelWatch } from '../coverage/cancel-watch.ts';
-import { noDeliveries, readDeliveryTotals, unfinishedDeliveries } from '../coverage/delivery-totals.ts';
-import { finishRun, readRun, reopenRun, type RunSnapshot } from '../coverage/run-history.ts';
+import { UnrecordedEnds } from '../coverage/unrecorded-ends.ts';
+import { unfinishedDeliveries } from '../coverage/delivery-totals.ts';
+import { readRun, reopenRun, settleInterrupted, type RunSnapshot } from '../coverage/run-history.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
 import { nowSeconds, type Clock } from '../platform/clock.ts';
 import { Fault } from '../platform/fault.ts';
 import type { Random } from '../platform/random.ts';
 import type { RelayDirectory } from '../relays/relay-directory.ts';
 import { parseRelayUrl } from '../relays/relay-key.ts';
-import { selectCandidates } from './candidate-selection.ts';
 import { readShares } from './delivery-rows.ts';
-import { beginSync, type Selection } from './delivery-snapshot.ts';
-import { beginReverifying, reopenDeliveries, reopenRefused } from './delivery-store.ts';
+import { beginSync } from './delivery-snapshot.ts';
+import { beginReverifying, reopenDeliveries, reopenRefused } from './delivery-reopening.ts';
 import type { EligibilityIndex } from './eligibility-index.ts';
 import { checkNarrowing } from './narrowing.ts';
+import { selectForSync } from './sync-selection.ts';
+import { recordSyncEnd } from './record-sync-end.ts';
 import { RelayDeliveries, type ShareEnd } from './relay-deliveries.ts';
 import { beginReverification, chooseVerified, endReverification, groupByRelay } from './reverification.ts';
 import { RelaySyncProgress, RunSyncProgress } from './sync-progress.ts';
-import { syncStatus } from './sync-status.ts';
-import { chooseWriteRelays } from './write-relays.ts';
+import { settleFinishedSyncs } from './sync-status.ts';
 
 export interface SyncServiceOptions {
   db: WritableDatabase;
@@ -74,13 +76,19 @@ const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
 export class SyncService {
   readonly #options: SyncServiceOptions;
   readonly #active = new Map<number, ActiveRun>();
-  /** Why the end of a run could not be recorded, by run; above all a disk that is full or gone. */
-  readonly #unrecorded = new Map<number, unknown>();
+  readonly #unrecorded: UnrecordedEnds;
+  readonly #beginnings = new Beginnings();
   readonly #cancelWatch: CancelWatch;
-  #closing = false;
 
   constructor(options: SyncServiceOptions) {
     this.#options = options;
+    this.#unrecorded = new UnrecordedEnds({
+      ...options,
+      settle: async (run, now) => {
+        await settleFinishedSyncs(options.db, now, run);
+        await settleInterrupted(options.db, now, run);
+      },
+    });
     this.#cancelWatch = new CancelWatch({
       ...options,
       isNeeded: () => this.#active.size > 0,
@@ -94,14 +102,21 @@ export class SyncService {
    * @returns the run's number, and how many copies it is to bring; it goes on in the background (see {@link SyncService.ended}).
    * @throws Fault `unknown-account`, `unknown-relay`, `invalid-argument`, `nothing-to-do`, `already-active`.
    */
-  async start(request: SyncRequest): Promise<{ run: number; copies: number }> {
-    const { db, clock } = this.#options;
+  start(request: SyncRequest): Promise<{ run: number; copies: number }> {
+    return this.#beginnings.during(() => this.#start(request));
+  }
+
+  async #start(request: SyncRequest): Promise<{ run: number; copies: number }> {
+    const { db, clock, eligibility } = this.#options;
     checkNarrowing(request.narrowing);
     const account = await readAccount(db, request.account);
     return this.#inTurn(account, async () => {
-      const selection = await this.#select(account, request);
+      const selection = await selectForSync(db, { ...request, account, now: nowSeconds(clock) }, () =>
+        eligibility.caughtUp(),
+      );
       const copies = selection.shares.reduce((sum, { candidates }) => sum + candidates.length, 0);
       if (copies === 0) throw await this.#options.sayNothingToSend(account, request);
+      this.#beginnings.refuseWhileClosing();
       const run = await beginSync(db, selection);
       this.#launch(
         { id: run, boundary: selection.boundary, startedAt: nowSeconds(clock) },
@@ -118,7 +133,11 @@ export class SyncService {
    *
    * @throws Fault `unknown-run`, `nothing-to-do`, `already-active`.
    */
-  async resume(runId: number): Promise<void> {
+  resume(runId: number): Promise<void> {
+    return this.#beginnings.during(() => this.#resume(runId));
+  }
+
+  async #resume(runId: number): Promise<void> {
     const { run, account } = await this.#read(runId);
     await this.#inTurn(account, async () => {
       await this.#reopenDeliveries(runId);
@@ -136,7 +155,11 @@ export class SyncService {
    * @param relay only what this relay refused.
    * @throws Fault `unknown-run`, `unknown-relay`, `nothing-to-do`, `already-active`.
    */
-  async retryRefused(runId: number, relay?: string): Promise<void> {
+  retryRefused(runId: number, relay?: string): Promise<void> {
+    return this.#beginnings.during(() => this.#retryRefused(runId, relay));
+  }
+
+  async #retryRefused(runId: number, relay?: string): Promise<void> {
     const { db } = this.#options;
     const { run, account } = await this.#read(runId);
     const relayId = relay === undefined ? null : await this.#relayOfRun(runId, relay);
@@ -162,7 +185,11 @@ export class SyncService {
    * @param sample a random sample of so many of them; all when it is left out.
    * @throws Fault `unknown-run`, `nothing-to-do`, `already-active`.
    */
-  async reverify(runId: number, sample?: number): Promise<void> {
+  reverify(runId: number, sample?: number): Promise<void> {
+    return this.#beginnings.during(() => this.#reverify(runId, sample));
+  }
+
+  async #reverify(runId: number, sample?: number): Promise<void> {
     const { db, random, clock } = this.#options;
     const { run, account } = await this.#read(runId);
     await this.#inTurn(account, async () => {
@@ -172,7 +199,11 @@ export class SyncService {
       }
       const byRelay = groupByRelay(chosen);
       await beginReverification(db, runId, { copies: chosen.length, atMs: clock.nowMs() });
-      for (const ids of byRelay.values()) await beginReverifying(db, ids);
+      await beginReverifying(
+        db,
+        runId,
+        chosen.map(({ id }) => id),
+      );
       const tasks = await this.#tasks(runId, (_, relayId) => byRelay.has(relayId));
       await this.#reopen(
         run,
@@ -196,7 +227,7 @@ export class SyncService {
    */
   async ended(runId: number): Promise<void> {
     await this.#active.get(runId)?.ended;
-    if (this.#unrecorded.has(runId)) throw this.#unrecorded.get(runId);
+    this.#unrecorded.throwIfAny(runId);
   }
 
   progress(): RunProgress[] {
@@ -205,17 +236,25 @@ export class SyncService {
 
   /** Stops everything cleanly and waits until what was sent is recorded. */
   async close(): Promise<void> {
-    this.#closing = true;
+    const begun = this.#beginnings.close();
     this.#cancelWatch.close();
+    this.#cancelAll();
+    await begun;
+    await Promise.all(this.#cancelAll().map((run) => run.ended));
+    await this.#unrecorded.close();
+  }
+
+  #cancelAll(): ActiveRun[] {
     const runs = [...this.#active.values()];
-    for (const run of runs)
-      run.cancel.abort(new Error('Holdfast was closed. What was sent is recorded; Resume goes on from there.'));
-    await Promise.all(runs.map((run) => run.ended));
+    for (const { cancel } of runs) {
+      cancel.abort(new Error('Holdfast was closed. What was sent is recorded; Resume goes on from there.'));
+    }
+    return runs;
   }
 
   /** Keeps the account's turn while a run is being begun, which may take a moment. */
   async #inTurn<T>(account: Account, begin: () => Promise<T>): Promise<T> {
-    if (this.#closing) throw new Fault('cancelled', 'Holdfast is closing.');
+    this.#beginnings.refuseWhileClosing();
     const release = this.#options.turns.reserve(account.pubkey);
     try {
       return await begin();
@@ -240,21 +279,6 @@ export class SyncService {
     return share.relayId;
   }
 
-  async #select(account: Account, { narrowing, includeRefused }: SyncRequest): Promise<Selection> {
-    const { db, clock, eligibility } = this.#options;
-    const relays = await chooseWriteRelays(db, account.id, narrowing.relays);
-    await eligibility.caughtUp();
-    const boundary = nowSeconds(clock);
-    const shares: Selection['shares'][number][] = [];
-    for (const { relayId, key } of relays) {
-      const { kinds, since, until } = narrowing;
-      const choice = { account, relayId, relayKey: key, kinds, since, until, includeRefused, now: boundary };
-      const candidates = await selectCandidates(db, choice);
-      if (candidates.length > 0) shares.push({ relayId, key, candidates });
-    }
-    return { accountId: account.id, boundary, narrowing, shares };
-  }
-
   async #tasks(
     runId: number,
     isConcerned: (totals: Awaited<ReturnType<typeof readShares>>[number]['totals'], relayId: number) => boolean,
@@ -273,6 +297,7 @@ export class SyncService {
   }
 
   async #reopen(run: RunSnapshot, account: Account, tasks: readonly Task[]): Promise<void> {
+    this.#beginnings.refuseWhileClosing();
     await reopenRun(this.#options.db, run.id);
     this.#launch({ ...run, startedAt: nowSeconds(this.#options.clock) }, account, tasks);
   }
@@ -299,12 +324,9 @@ export class SyncService {
     };
     this.#active.set(run.id, active);
     turns.take(account.pubkey, run.id);
-    this.#unrecorded.delete(run.id);
+    this.#unrecorded.forget(run.id);
     active.ended = this.#work(active, shares)
-      .catch((error: unknown) => {
-        this.#unrecorded.set(run.id, error);
-        this.#options.log(`run ${run.id} could not be recorded: ${String(error)}`);
-      })
+      .catch((error: unknown) => this.#unrecorded.add(run.id, error, onChange))
       .finally(() => {
         this.#active.delete(run.id);
         turns.giveBack(account.pubkey, run.id);
@@ -319,32 +341,32 @@ export class SyncService {
     const settled = await Promise.allSettled(
       shares.map(({ task, progress }) => this.#workOnRelay(active, task, progress)),
     );
-    for (const share of settled) if (share.status === 'rejected') throw share.reason;
-    // Only a defect leaves any.
-    await db
-      .updateTable('attempts')
-      .set({ status: 'partial', reason: 'Broke off.', completed_at: nowSeconds(clock) })
-      .where('run_id', '=', active.id)
-      .where('status', '=', 'active')
-      .execute();
-    await endReverification(db, active.id, clock.nowMs());
-    const totals = (await readDeliveryTotals(db, [active.id])).get(active.id) ?? noDeliveries();
-    await finishRun(db, active.id, syncStatus(totals, active.cancel.signal.aborted), nowSeconds(clock));
+    const ends = settled.map((share) => {
+      if (share.status === 'rejected') throw share.reason;
+      return share.value;
+    });
+    await recordSyncEnd(db, active.id, {
+      ends,
+      reverified: shares.reduce((sum, { task }) => sum + (task.reverify?.length ?? 0), 0),
+      cancelled: active.cancel.signal.aborted,
+      nowMs: clock.nowMs(),
+    });
   }
 
   /** A defect of ours in one relay's share must not take the others down; where nothing can be recorded, all of them end. */
-  async #workOnRelay(active: ActiveRun, task: Task, progress: RelaySyncProgress): Promise<void> {
+  async #workOnRelay(active: ActiveRun, task: Task, progress: RelaySyncProgress): Promise<ShareEnd> {
     const { log } = this.#options;
     const { signal } = active.cancel;
     try {
       const share = this.#share(active, task, progress);
       const end: ShareEnd = await (task.reverify === null ? share.deliver() : share.reverify(task.reverify));
       progress.finish(signal.aborted && end.status !== 'complete' ? 'cancelled' : end.status, end.reason);
+      return end;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       log(`run ${active.id}, ${task.url}: ${error instanceof Error ? (error.stack ?? reason) : reason}`);
       progress.finish('failed', reason);
-      if (!(error instanceof Fault)) return;
+      if (!(error instanceof Fault)) return { status: 'failed', reason, unlooked: task.reverify?.length ?? 0 };
       active.cancel.abort(error);
       throw error;
     }

@@ -99,8 +99,8 @@ const VERSIONS: Case[] = [
 const TIMES: Case[] = [
   ['an event that expires this second', [at(9, { tags: [['expiration', `${NOW}`]] })], [], ['expired']],
   ['an event that expires in the next second', [at(9, { tags: [['expiration', `${NOW + 1}`]] })], [at(9, { tags: [['expiration', `${NOW + 1}`]] })]],
-  ...['soon', '', '-1', '1.5', `${NOW}s`, '1e3'].map((value): Case => [`an expiration of “${value}” is none`, [at(9, { tags: [['expiration', value]] })], [at(9, { tags: [['expiration', value]] })]]),
-  ['an expiration without a value is none', [at(9, { tags: [['expiration']] })], [at(9, { tags: [['expiration']] })]],
+  ...['soon', '', '-1', '1.5', `${NOW}s`, '1e3'].map((value): Case => [`an event whose expiration says “${value}”`, [at(9, { tags: [['expiration', value]] })], [], ['expired']]),
+  ['an event whose expiration has no value', [at(9, { tags: [['expiration']] })], [], ['expired']],
   ['an event from before a request to vanish from this relay', [note, vanishing(WRITE)], [], ['vanished', 'never-sent']],
   ['an event of the same second', [at(50), vanishing(WRITE)], [], ['vanished', 'never-sent']],
   ['an event from after it', [at(49), vanishing(WRITE)], [at(49)], ['never-sent']],

@@ -91,7 +91,9 @@ describe('fetching by NIP-77', () => {
     expect(await rig.onlyRange(relay.url)).toMatchObject({ found: 290, fetched: 290 });
     const copies = await rig.engine.methods['coverage.copies']({ account: alice.pubkey });
     expect(copies).toMatchObject({ events: 300, none: 10, one: 290, undetermined: 0 });
-    expect(copies.relays).toEqual([{ url: relay.url, present: 290, absent: 10, undetermined: 0 }]);
+    expect(copies.relays).toEqual([
+      { url: relay.url, present: 290, absent: 10, undetermined: 0, past: { present: 0, absent: 0 } },
+    ]);
     for (const { id } of events.slice(0, 10)) expect(await stateOf(id, relay.url)).toBe('absent');
     for (const { id } of events.slice(280)) expect(await stateOf(id, relay.url)).toBe('present');
   });
@@ -190,6 +192,21 @@ describe('a relay where NIP-77 does not work', () => {
     await fetch();
     expect(relay.log.received('NEG-OPEN')).toHaveLength(2);
   });
+
+  it.each(['error: database is busy, try again later', 'error: too many concurrent REQs'])(
+    'a refusal that is about the moment is not remembered: %j',
+    async (words) => {
+      const relay = await startRelay({ events: history(20), behaviours: [refuseNegentropyByClosed(words)] });
+      await rig.addAlice([relay]);
+      expect(await fetch()).toMatchObject({ status: 'complete' });
+      const { id } = await rig.onlyRange(relay.url);
+      expect((await rig.attempts(id))[0]?.reason).toMatch(/cannot compare now/);
+      await rig.clock.pass(60_000);
+      relay.behave();
+      await fetch();
+      expect(relay.log.received('NEG-OPEN')).toHaveLength(2);
+    },
+  );
 
   it('13: silence is a time-out, however much the relay talks of other things', async () => {
     const events = history(150);

@@ -109,6 +109,17 @@ describe('a NEG session', () => {
     expect(await query).toMatchObject({ outcome: { ending: 'eose' } });
   });
 
+  it.each(['Welcome! This relay supports negentropy.', 'info: NIP-77 is here'])(
+    'is not refused by a NOTICE that mentions it: %j',
+    async (text) => {
+      const network = new FakeNetwork();
+      const { outcome } = await open(network);
+      network.socket.says('NOTICE', text);
+      await network.clock.pass(30_000);
+      expect(await outcome()).toMatchObject({ ending: 'timeout' });
+    },
+  );
+
   it('is not ended by a NOTICE once it is under way', async () => {
     const network = new FakeNetwork();
     const { subscription, outcome } = await open(network, (message) => (message === '61' ? '62' : null));

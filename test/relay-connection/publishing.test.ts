@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PublishOutcome, PublishResult } from '../../main/relays/relay-query.ts';
+import type { LateAnswer, PublishOutcome, PublishResult } from '../../main/relays/relay-query.ts';
 import type { SignedEvent } from '../../preload/contract.ts';
 import { FakeNetwork, settle, shapedEvent } from './fake-relay.ts';
 
@@ -57,12 +57,74 @@ describe('publishing', () => {
     expect(await lost()).toMatchObject({ state: 'unknown', cause: 'disconnect', message: 'reset' });
   });
 
-  it('ignores an OK that comes after the time-out', async () => {
+  it('decides nothing by an OK that says neither yes nor no, and keeps its words', async () => {
     const network = new FakeNetwork();
     const outcome = await send(network, shapedEvent(1));
-    await network.clock.pass(20_000);
+    network.socket.says('OK', shapedEvent(1).id, 'blocked: perhaps');
+    expect(await outcome()).toMatchObject({
+      state: 'unknown',
+      cause: 'unclear',
+      message: expect.stringContaining('blocked: perhaps'),
+    });
+  });
+
+  it('names the code of a relay that closed the connection, and none for a connection that was lost', async () => {
+    const network = new FakeNetwork();
+    const closed = await send(network, shapedEvent(1));
+    network.socket.ends({ cause: 'by-relay', code: 1008, reason: 'no' });
+    expect(await closed()).toMatchObject({ cause: 'disconnect', closeCode: 1008 });
+    for (const cause of ['lost', 'frame-too-large', 'frame-unusable'] as const) {
+      await network.clock.pass(600_000);
+      const lost = await send(network, shapedEvent(1));
+      network.socket.ends({ cause, code: null, reason: 'gone' });
+      expect(await lost()).toMatchObject({ cause: 'disconnect', closeCode: null });
+    }
+  });
+
+  it('passes on an OK that comes after the time-out, once, while the connection lasts', async () => {
+    const network = new FakeNetwork();
+    const late: LateAnswer[] = [];
+    const publish = async (event: SignedEvent): Promise<void> => {
+      const result = network.connection.publish(event, { onLateAnswer: (answer) => late.push(answer) });
+      await network.clock.pass(20_020);
+      expect(await result).toMatchObject({ outcome: { state: 'unknown', cause: 'timeout' } });
+    };
+    await publish(shapedEvent(1));
+    await publish(shapedEvent(2));
+    await publish(shapedEvent(3));
     network.socket.says('OK', shapedEvent(1).id, true, '');
-    expect((await outcome()).state).toBe('unknown');
+    network.socket.says('OK', shapedEvent(1).id, true, '');
+    network.socket.says('OK', shapedEvent(2).id, false, 'blocked: not on the list');
+    expect(late).toMatchObject([
+      { state: 'accepted' },
+      { state: 'rejected', by: 'ok', reason: { text: 'blocked: not on the list' } },
+    ]);
+    network.socket.ends();
+    await network.connection.readyToPublish();
+    network.socket.says('OK', shapedEvent(3).id, true, '');
+    expect(late).toHaveLength(2);
+  });
+
+  it('asks whether the event may still be sent when everything else was waited for', async () => {
+    const network = new FakeNetwork();
+    const limited = await send(network, shapedEvent(1));
+    network.socket.says('OK', shapedEvent(1).id, false, 'rate-limited: slow down');
+    await limited();
+    let mayBeSent = true;
+    const asked: number[] = [];
+    const result = network.connection.publish(shapedEvent(2), {
+      mayBeSent: () => {
+        asked.push(network.clock.monotonicMs());
+        return Promise.resolve(mayBeSent);
+      },
+    });
+    await network.clock.pass(30_000);
+    expect(asked).toEqual([]);
+    mayBeSent = false;
+    await network.clock.pass(40_000);
+    expect(asked).toHaveLength(1);
+    expect(await result).toMatchObject({ sent: false, failure: { code: 'cancelled' } });
+    expect(network.sockets.flatMap((socket) => socket.verbs('EVENT'))).toHaveLength(1);
   });
 
   it('gives two deliveries of one event an OK each', async () => {
@@ -99,8 +161,9 @@ describe('publishing', () => {
     const network = new FakeNetwork();
     const outcome = await send(network, shapedEvent(1));
     network.socket.says('NOTICE', 'you are posting too fast');
-    expect(await outcome()).toMatchObject({ state: 'rejected', lasting: false });
     expect(network.connection.healthSnapshot().state).toBe('rate-limited');
+    await network.clock.pass(5_000);
+    expect(await outcome()).toMatchObject({ state: 'rejected', lasting: false, by: 'notice' });
   });
 
   it('is cancelled by its signal', async () => {
@@ -122,20 +185,46 @@ describe('a frame that is too large for the relay', () => {
     const tooLarge = await send(network, large);
     const other = await send(network, shapedEvent(3));
     network.socket.ends({ code: 1009, reason: '' });
-    expect(await tooLarge()).toMatchObject({ state: 'rejected', lasting: true });
+    expect(await tooLarge()).toMatchObject({ state: 'rejected', lasting: true, by: 'close' });
     expect(await small()).toMatchObject({ state: 'unknown', cause: 'disconnect' });
     expect(await other()).toMatchObject({ state: 'unknown', cause: 'disconnect' });
   });
 
-  it('is rejected for good, alone, when a NOTICE says so', async () => {
+  it('is rejected, alone, when a NOTICE says so and no OK follows', async () => {
     const network = new FakeNetwork();
     const small = await send(network, shapedEvent(1));
     const tooLarge = await send(network, large);
     network.socket.says('NOTICE', 'message too large');
-    expect(await tooLarge()).toMatchObject({ state: 'rejected', lasting: true, reason: { text: 'message too large' } });
     network.socket.says('OK', shapedEvent(1).id, true, '');
     expect(await small()).toMatchObject({ state: 'accepted' });
+    await network.clock.pass(5_000);
+    expect(await tooLarge()).toMatchObject({
+      state: 'rejected',
+      lasting: true,
+      by: 'notice',
+      reason: { text: 'message too large' },
+    });
   });
+
+  it('was not too large after all when an OK follows the NOTICE', async () => {
+    const network = new FakeNetwork();
+    const outcome = await send(network, large);
+    network.socket.says('NOTICE', 'message too large');
+    await network.clock.pass(4_000);
+    network.socket.says('OK', large.id, true, '');
+    expect(await outcome()).toMatchObject({ state: 'accepted' });
+  });
+
+  it.each(['info: event size is fine', 'Welcome. Our event size limit is 128 KB.', 'max message length is 16384'])(
+    'is not meant by a NOTICE that refuses nothing: %j',
+    async (text) => {
+      const network = new FakeNetwork();
+      const outcome = await send(network, large);
+      network.socket.says('NOTICE', text);
+      await network.clock.pass(20_000);
+      expect(await outcome()).toMatchObject({ state: 'unknown', cause: 'timeout' });
+    },
+  );
 
   it('is not blamed on a delivery when a larger query is open', async () => {
     const network = new FakeNetwork();

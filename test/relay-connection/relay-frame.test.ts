@@ -46,10 +46,11 @@ describe('frames of a relay', () => {
     });
   });
 
-  it('do not count as accepted unless they say so', () => {
-    for (const value of ['true', 1, null, undefined, {}]) {
-      expect(parse('OK', 'id', value, '')).toMatchObject({ type: 'ok', accepted: false });
+  it('say neither yes nor no about an event without a boolean', () => {
+    for (const value of ['true', 'false', 1, 0, null, undefined, {}]) {
+      expect(parse('OK', 'id', value, '')).toMatchObject({ type: 'ok', accepted: null });
     }
+    expect(parse('OK', 'id', 'blocked: no')).toMatchObject({ accepted: null, message: 'blocked: no' });
   });
 
   it.each([

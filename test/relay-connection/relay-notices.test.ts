@@ -42,7 +42,14 @@ describe('a NOTICE that can only be about the one open query ends it', () => {
 });
 
 describe('a NOTICE is not pinned on a query', () => {
-  it.each(['welcome to our relay', 'Notes are kept for 90 days', ''])('when it refuses nothing: %j', async (text) => {
+  it.each([
+    'welcome to our relay',
+    'Notes are kept for 90 days',
+    'Welcome. Our event size limit is 128 KB.',
+    'Welcome. Maximum subscriptions: 20, max limit 500',
+    'This relay supports negentropy',
+    '',
+  ])('when it refuses nothing: %j', async (text) => {
     const network = new FakeNetwork();
     const { result } = await ask(network);
     network.socket.says('NOTICE', text);

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { isLastingRefusal, meaningOf, mentionsNegentropy, parseReason } from '../../main/relays/relay-reason.ts';
+import {
+  isLastingRefusal,
+  meaningOf,
+  mentionsNegentropy,
+  noticeMeaning,
+  parseReason,
+  saysItHasTheEvent,
+} from '../../main/relays/relay-reason.ts';
 
 describe('the prefix of a reason', () => {
   it.each([
@@ -58,6 +65,46 @@ describe('the meaning of a reason', () => {
     ['duplicate: error', 'chatter'],
   ])('%j means %s', (text, meaning) => {
     expect(meaningOf(parseReason(text))).toBe(meaning);
+  });
+});
+
+describe('the meaning of a NOTICE', () => {
+  it.each([
+    'info: event size is fine',
+    'Our event size limit is 128 KB',
+    'max message length is 16384',
+    'max limit 500',
+    'maximum number of subscriptions: 20',
+  ])('%j refuses nothing', (text) => {
+    expect(noticeMeaning(parseReason(text))).toBe('chatter');
+  });
+
+  it.each([
+    ['message size limit exceeded', 'frame-too-large'],
+    ['message too large', 'frame-too-large'],
+    ['error: max message length is 16384', 'frame-too-large'],
+    ['limit must be <= 100', 'limit-too-large'],
+    ['too many concurrent REQs', 'too-many-requests'],
+    ['subscription limit reached', 'too-many-requests'],
+    ['slow down', 'rate-limited'],
+  ])('%j means %s', (text, meaning) => {
+    expect(noticeMeaning(parseReason(text))).toBe(meaning);
+  });
+});
+
+describe('words that the relay has the event', () => {
+  it.each([
+    'duplicate: have it',
+    'Event already exists',
+    'error: duplicate key value violates unique constraint "events_pkey"',
+    'UNIQUE constraint failed: events.id',
+    'we have this event',
+  ])('%j', (text) => {
+    expect(saysItHasTheEvent(parseReason(text))).toBe(true);
+  });
+
+  it.each(['blocked: not on the list', 'invalid: unknown kind', 'you do not exist', ''])('not %j', (text) => {
+    expect(saysItHasTheEvent(parseReason(text))).toBe(false);
   });
 });
 

@@ -6,18 +6,17 @@ import { archiveEvents } from '../../main/coverage/archive-events.ts';
 import type { WritableDatabase } from '../../main/database/database-file.ts';
 import { readSent, readShareTotals, type Share } from '../../main/sync/delivery-rows.ts';
 import { beginSync } from '../../main/sync/delivery-snapshot.ts';
+import { beginReverifying, reopenDeliveries, reopenRefused } from '../../main/sync/delivery-reopening.ts';
 import {
-  beginReverifying,
   beginSending,
   leaveUnread,
   notePending,
   recordLooks,
   recordSendings,
-  reopenDeliveries,
-  reopenRefused,
   withdraw,
 } from '../../main/sync/delivery-store.ts';
-import { judgeUnseen } from '../../main/sync/look-verdict.ts';
+import { recordLateAnswers } from '../../main/sync/late-answers.ts';
+import { judgeUnseen, NOTHING_KNOWN } from '../../main/sync/look-verdict.ts';
 import { judgePublication } from '../../main/sync/publication-verdict.ts';
 import { openScratchDatabase } from '../fixtures/scratch-database.ts';
 import { alice } from '../relays/event-builder.ts';
@@ -25,18 +24,22 @@ import { notes, START } from './delivery-rig.ts';
 
 const DELIVERIES = 6;
 const some = fc.uniqueArray(fc.nat(DELIVERIES - 1), { minLength: 1 });
+const DOUBT = { reason: 'other' as const, lasting: true, message: 'no' };
 const reason = (prefix: string | null, text: string) => ({ prefix, text }) as never;
 
 /** Ways in which one sending can come out, as the connection reports it. */
 const results = fc.constantFrom(
   { state: 'accepted', duplicate: false, reason: reason(null, '') },
   { state: 'accepted', duplicate: true, reason: reason('duplicate', 'duplicate: have it') },
-  { state: 'rejected', lasting: true, reason: reason('invalid', 'invalid: too early') },
-  { state: 'rejected', lasting: false, reason: reason('error', 'error: busy') },
-  { state: 'rejected', lasting: false, reason: reason('rate-limited', 'rate-limited: slow down') },
-  { state: 'rejected', lasting: false, reason: reason('auth-required', 'auth-required: log in') },
-  { state: 'unknown', cause: 'timeout', message: 'No OK' },
-  { state: 'unknown', cause: 'disconnect', message: 'closed' },
+  { state: 'rejected', lasting: true, by: 'ok', reason: reason('invalid', 'invalid: too early') },
+  { state: 'rejected', lasting: true, by: 'ok', reason: reason(null, 'event already exists') },
+  { state: 'rejected', lasting: true, by: 'notice', reason: reason(null, 'event too large') },
+  { state: 'rejected', lasting: false, by: 'ok', reason: reason('error', 'error: busy') },
+  { state: 'rejected', lasting: false, by: 'ok', reason: reason('rate-limited', 'rate-limited: slow down') },
+  { state: 'rejected', lasting: false, by: 'ok', reason: reason('auth-required', 'auth-required: log in') },
+  { state: 'unknown', cause: 'timeout', message: 'No OK', closeCode: null },
+  { state: 'unknown', cause: 'disconnect', message: 'closed', closeCode: 1000 },
+  { state: 'unknown', cause: 'unclear', message: 'hm', closeCode: null },
   'not-sent',
   'called-back',
 );
@@ -45,7 +48,8 @@ const results = fc.constantFrom(
 const steps = fc.array(
   fc.oneof(
     { weight: 4, arbitrary: fc.record({ do: fc.constant('send' as const), which: some, results: fc.array(results, { minLength: DELIVERIES, maxLength: DELIVERIES }), crash: fc.nat(6).map((n) => n === 0) }) },
-    { weight: 4, arbitrary: fc.record({ do: fc.constant('look' as const), which: some, found: fc.array(fc.constantFrom('found', 'not-found', 'inconclusive'), { minLength: DELIVERIES, maxLength: DELIVERIES }), fromBefore: fc.boolean(), alone: fc.option(fc.nat(2)) }) },
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('look' as const), which: some, found: fc.array(fc.constantFrom('found', 'not-found', 'inconclusive'), { minLength: DELIVERIES, maxLength: DELIVERIES }), fromBefore: fc.boolean(), closings: fc.option(fc.nat(2)), isDoubted: fc.boolean() }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('late-answer' as const), which: some, isRefusal: fc.boolean() }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('resume', 'retry-refused', 'note-pending', 'withdraw', 'reverify', 'leave-unread'), which: some }) },
   ),
   { maxLength: 30 },
@@ -77,7 +81,8 @@ test('whatever comes of sending and looking, in any order: nothing verified is s
 
 type Step =
   | { do: 'send'; which: number[]; results: unknown[]; crash: boolean }
-  | { do: 'look'; which: number[]; found: string[]; fromBefore: boolean; alone: number | null }
+  | { do: 'look'; which: number[]; found: string[]; fromBefore: boolean; closings: number | null; isDoubted: boolean }
+  | { do: 'late-answer'; which: number[]; isRefusal: boolean }
   | { do: 'resume' | 'retry-refused' | 'note-pending' | 'withdraw' | 'reverify' | 'leave-unread'; which: number[] };
 
 interface Row {
@@ -116,6 +121,14 @@ class Player {
         return this.#send(ids, step.results, step.crash);
       case 'look':
         return this.#look(ids, step);
+      case 'late-answer':
+        return recordLateAnswers(
+          db,
+          ids.map((delivery) => {
+            const refusal = step.isRefusal ? DOUBT : null;
+            return { delivery, completedAtMs: this.#nowMs, refusal, duplicate: false, message: null };
+          }),
+        );
       case 'resume':
         return reopenDeliveries(db, this.#share.runId, this.#nowMs);
       case 'retry-refused':
@@ -126,7 +139,7 @@ class Player {
       case 'withdraw':
         return withdraw(db, await this.#pending(ids));
       case 'reverify':
-        return beginReverifying(db, ids);
+        return beginReverifying(db, this.#share.runId, ids);
       case 'leave-unread':
         return leaveUnread(db, ids, 'nobody answers');
     }
@@ -179,7 +192,9 @@ class Player {
 
   async #look(ids: number[], step: Extract<Step, { do: 'look' }>): Promise<void> {
     const query = { id: null, sentAtMs: this.#nowMs, completedAtMs: this.#nowMs + 5 };
-    const cutOff = step.alone === null ? null : { alone: step.alone, message: 'closed' };
+    const { fromBefore, closings } = step;
+    const cutOff = closings === null ? null : { times: closings + 1, closings, message: 'closed' };
+    const known = { ...NOTHING_KNOWN, fromBefore, cutOff, doubt: step.isDoubted ? DOUBT : null };
     const sent = (await readSent(this.#db, ids)).filter(({ state }) =>
       ['sent', 'accepted', 'unverified', 'verified'].includes(state),
     );
@@ -191,7 +206,7 @@ class Player {
         if (outcome === 'found') return { delivery: delivery.id, outcome };
         if (outcome !== 'not-found') return { delivery: delivery.id, outcome: 'inconclusive', message: null };
         const looks = delivery.looks + 1;
-        const verdict = judgeUnseen({ ...delivery, looks, fromBefore: step.fromBefore, cutOff });
+        const verdict = judgeUnseen({ ...delivery, ...known, looks });
         return { delivery: delivery.id, outcome, verdict };
       }),
     );

@@ -73,6 +73,19 @@ export class SyncRig {
     return this.fetching.ended(run);
   }
 
+  /** Lets time pass, slowly, until a run has ended: also while it waits for an answer that never comes. */
+  async endedInTime(run: number, withinMs = 600_000): Promise<RunSummary> {
+    const summaries: RunSummary[] = [];
+    const ending = this.engine.runEnded(run).then((summary) => summaries.push(summary));
+    const untilMs = this.clock.monotonicMs() + withinMs;
+    while (summaries.length === 0) {
+      if (this.clock.monotonicMs() > untilMs) throw new Error(`run ${run} did not end`);
+      await this.clock.pass(50);
+    }
+    await ending;
+    return summaries[0] as RunSummary;
+  }
+
   async resume(run: number): Promise<RunSummary> {
     await this.engine.methods['fetch.resume']({ run });
     return this.ended(run);

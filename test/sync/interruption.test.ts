@@ -219,20 +219,20 @@ describe('verifying again', () => {
     expect(idsAsked(relay).flat()).toHaveLength(asked + 5);
   });
 
-  it('that is cancelled leaves a complete run complete', async () => {
+  it('that is cancelled is no success, and leaves the copies verified', async () => {
     const relay = await relayWithout(notes(5));
     const { id: run } = await rig.sync();
     await relay.stop();
     await rig.engine.methods['sync.reverify']({ run });
     await rig.engine.methods['runs.cancel']({ run });
     expect(await rig.ended(run)).toMatchObject({
-      status: 'complete',
+      status: 'cancelled',
       reverification: { copies: 5, returned: 0, missing: 0, endedAt: expect.any(Number) },
     });
     expect(await rig.totals(run)).toEqual({ verified: 5 });
   });
 
-  it('that broke off with Holdfast leaves a complete run complete', async () => {
+  it('that ended while Holdfast broke off leaves a complete run complete', async () => {
     await relayWithout(notes(5));
     const { id: run } = await rig.sync();
     await rig.pretendRunIsActive(run);

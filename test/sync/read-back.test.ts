@@ -8,7 +8,7 @@ import { acceptWithoutStoring } from '../relays/behaviours/publishing.ts';
 import { buildEvent } from '../relays/event-builder.ts';
 import type { Behaviour } from '../relays/relay-behaviour.ts';
 import type { ScriptedRelay } from '../relays/scripted-relay.ts';
-import { eventsSent, idsAsked, notes, SyncRig } from './delivery-rig.ts';
+import { eventsSent, idsAsked, notes, START, SyncRig } from './delivery-rig.ts';
 
 let rig: SyncRig;
 beforeEach(async () => {
@@ -80,11 +80,12 @@ describe('reading back', () => {
     expect(await rig.missing()).toBe(1);
   });
 
-  it('takes other events in the answer for no copies', async () => {
+  it('takes other events in the answer for no copies, and concludes nothing from them', async () => {
     const other = buildEvent({ content: 'not asked for' });
     await relayWithout(notes(3), acceptWithoutStoring(), corruptEvents({ offFilter: [other] }));
     const summary = await rig.sync();
-    expect(await rig.totals(summary.id)).toEqual({ unverified: 3 });
+    expect(await rig.totals(summary.id)).toEqual({ accepted: 3 });
+    expect((await rig.deliveries(summary.id))[0]).toMatchObject({ reason: 'not-read-back', verifiedAt: null });
   });
 
   it('concludes nothing from an answer of which a part could not be read', async () => {
@@ -98,6 +99,46 @@ describe('reading back', () => {
     relay.behave();
     await rig.resume(summary.id);
     expect(await rig.totals(summary.id)).toEqual({ unverified: 2 });
+  });
+
+  it('concludes nothing from an empty answer of which the relay says that it has more', async () => {
+    await relayWithout(notes(3), {
+      name: 'has more, and says nothing',
+      takeRequest({ connection, subscription }) {
+        connection.send(['EOSE', subscription, ['more']]);
+        return true;
+      },
+    });
+    const summary = await rig.sync();
+    expect(await rig.totals(summary.id)).toEqual({ accepted: 3 });
+    expect((await rig.deliveries(summary.id))[0]).toMatchObject({ reason: 'not-read-back' });
+  });
+
+  it('concludes nothing from the answers of a relay that ignores IDs', async () => {
+    const relay = await relayWithout(notes(3), {
+      name: 'ignores IDs',
+      changeFilter: ({ ids: _, ...others }) => others,
+    });
+    for (let index = 0; index < 5; index += 1) {
+      relay.store.add(buildEvent({ createdAt: START - 50 + index, content: `another ${index}` }));
+    }
+    const summary = await rig.sync();
+    expect((await rig.totals(summary.id)).unverified ?? 0).toBe(0);
+    expect((await rig.totals(summary.id)).verified ?? 0).toBe(0);
+  });
+
+  it('asks one by one before it says that nothing is returned: a relay that takes ten IDs at a time has everything', async () => {
+    await relayWithout(notes(40), {
+      name: 'answers nothing to more than ten IDs',
+      takeRequest({ connection, subscription, filters }) {
+        if ((filters[0]?.ids?.size ?? 0) <= 10) return false;
+        connection.send(['EOSE', subscription]);
+        return true;
+      },
+    });
+    const summary = await rig.sync();
+    expect(summary).toMatchObject({ status: 'complete' });
+    expect(await rig.totals(summary.id)).toEqual({ verified: 40 });
   });
 
   it('goes on after an answer that the connection did not survive', async () => {

@@ -80,7 +80,8 @@ export function groundOf(relay: CandidateRelay, coverage: CoverageRelay | undefi
 }
 
 function historySentence(coverage: CoverageRelay | undefined, { history }: CheckedTimes): string {
-  if (coverage === undefined || coverage.ranges.length === 0) return 'It was never asked, so what it lacks is not known.';
+  if (coverage === undefined || coverage.ranges.length === 0)
+    return 'It was never asked, so what it lacks is not known.';
   if (history === null) return 'It has not answered yet, so nothing is known of it.';
   if (!coverage.historyComplete) return 'Its history was not walked to the end, so only what it returned is known.';
   const walk = coverage.ranges.find(

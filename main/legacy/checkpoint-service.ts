@@ -149,7 +149,7 @@ export class CheckpointService {
         for (const checkpoint of own) {
           const id = await beginResume(db, checkpoint, nowSeconds(clock));
           runOf.set(checkpoint.id, id);
-          runs.push({ id, limit: windowLimit(checkpoint), tasks: await readWindowTasks(db, checkpoint) });
+          runs.push({ id, limit: windowLimit(checkpoint), ...(await readWindowTasks(db, checkpoint)) });
         }
         this.#runs.launch(account, runs);
       }

@@ -7,7 +7,7 @@ import { PAGE_LIMIT } from '../../preload/contract.ts';
 import { readWindowRanges, type StoredCheckpoint, type WindowRange } from './checkpoint-store.ts';
 import { internRelays, numberOf } from './relay-numbers.ts';
 import { joinWindows } from './window-spans.ts';
-import { continueWalk, type WindowWalk } from './window-walk.ts';
+import { askFullAgain, windowsLeft, type WindowWalk } from './window-walk.ts';
 
 /** One range of windows to go on with: from where its latest attempt left it, or from its beginning. */
 export interface WindowTask {
@@ -41,12 +41,23 @@ export async function beginResume(db: WritableDatabase, checkpoint: StoredCheckp
   });
 }
 
-/** What is left to be asked of a checkpoint's ranges, newest first; empty before it was resumed. */
-export async function readWindowTasks(db: ReadableDatabase, checkpoint: StoredCheckpoint): Promise<WindowTask[]> {
+/** What a resume has to ask. */
+export interface WindowTasks {
+  /** Newest range first. */
+  tasks: WindowTask[];
+  /** Seconds that were full in other ranges stay unfinished by this: they are asked again only when nothing else is left. */
+  leavesFull: boolean;
+}
+
+/** What is left to be asked of a checkpoint's ranges; nothing before it was resumed. */
+export async function readWindowTasks(db: ReadableDatabase, checkpoint: StoredCheckpoint): Promise<WindowTasks> {
   const ranges = (await readWindowRanges(db, [checkpoint.id])).get(checkpoint.id) ?? [];
-  return ranges
+  const left = ranges
     .map((range) => ({ range, walk: walkOf(checkpoint, range) }))
-    .filter(({ walk }) => walk.pending.length > 0);
+    .filter(({ walk }) => windowsLeft(walk).length > 0);
+  const pending = left.filter(({ walk }) => walk.pending.length > 0);
+  if (pending.length > 0) return { tasks: pending, leavesFull: pending.length < left.length };
+  return { tasks: left.map(({ range, walk }) => ({ range, walk: askFullAgain(walk) })), leavesFull: false };
 }
 
 /** The limit that the first version asked with, within what may be asked for at all. */
@@ -90,7 +101,7 @@ async function beginFirst(trx: Transaction<Tables>, checkpoint: StoredCheckpoint
 
 function walkOf(checkpoint: StoredCheckpoint, range: WindowRange): WindowWalk {
   const stored = range.attempt === null ? null : readWindowsCheckpoint(range.attempt.checkpoint);
-  if (stored !== null) return continueWalk(stored);
+  if (stored !== null) return stored;
   const windows = checkpoint.relays.find(({ key }) => key === range.key)?.windows ?? [];
   const span = joinWindows(windows).find(({ since }) => since === range.since);
   return { pending: span?.windows ?? [], full: [] };

@@ -30,6 +30,8 @@ export interface WindowRun {
   id: number;
   limit: number;
   tasks: readonly WindowTask[];
+  /** Something of its windows stays unfinished though every task ends well. */
+  leavesFull: boolean;
 }
 
 interface RelayShare {
@@ -42,6 +44,7 @@ interface RelayShare {
 interface ActiveRun {
   id: number;
   limit: number;
+  leavesFull: boolean;
   shares: RelayShare[];
   progress: RunFetchProgress;
   cancel: AbortController;
@@ -138,6 +141,7 @@ export class WindowRuns {
     const active: ActiveRun = {
       id: run.id,
       limit: run.limit,
+      leavesFull: run.leavesFull,
       shares: list,
       progress: new RunFetchProgress(
         { run: run.id, type: 'legacy-resume', account, startedAt: nowSeconds(clock) },
@@ -177,7 +181,8 @@ export class WindowRuns {
     });
     const warning = watch.warning();
     if (warning !== null) await warnRun(db, run.id, warning);
-    await finishRun(db, run.id, runStatus(ends, run.cancel.signal.aborted), nowSeconds(clock));
+    const status = runStatus(ends, run.cancel.signal.aborted);
+    await finishRun(db, run.id, status === 'complete' && run.leavesFull ? 'partial' : status, nowSeconds(clock));
   }
 
   /** A defect of ours in one relay's share must not take the others down: it is logged and shown as that share's failure. */

@@ -49,10 +49,9 @@ export function postponeWindow(walk: WindowWalk): WindowWalk {
   return asked === undefined ? walk : { ...walk, pending: [...others, asked] };
 }
 
-/** What going on means: what is still to be asked; where that is nothing, the full seconds once more. */
-export function continueWalk(walk: WindowWalk): WindowWalk {
-  if (walk.pending.length > 0) return walk;
-  return { pending: walk.full.map((second) => ({ since: second, until: second })), full: [] };
+/** The walk with its full seconds to be asked once more, after what is pending. */
+export function askFullAgain(walk: WindowWalk): WindowWalk {
+  return { pending: windowsLeft(walk), full: [] };
 }
 
 /** Every window that is not completed, the full seconds among them. */

@@ -1,4 +1,4 @@
-// The crash trials at full size: `npm run test:crash:full [-- --seed TEXT] [-- --events N] [-- --kills N] [-- --only paging|reconciliation|sync|legacy]`.
+// The crash trials at full size: `npm run test:crash:full [-- --seed TEXT] [-- --events N] [-- --kills N] [-- --only paging|reconciliation|sync|legacy|windows]`.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { runCrashTrial } from './crash-trial.ts';
 import { runLegacyTrial } from './legacy-trial.ts';
 import { runReconciliationTrial } from './reconciliation-trial.ts';
 import { runSyncTrial } from './sync-trial.ts';
+import { runWindowsTrial } from './windows-trial.ts';
 
 const { values } = parseArgs({
   options: {
@@ -24,6 +25,7 @@ const trials = {
   reconciliation: { run: runReconciliationTrial, events: 20_000 },
   sync: { run: runSyncTrial, events: 6_000 },
   legacy: { run: runLegacyTrial, events: 6_000 },
+  windows: { run: runWindowsTrial, events: 50_000 },
 };
 if (values.only !== undefined && !Object.hasOwn(trials, values.only)) {
   console.error(`There is no trial “${values.only}”: ${Object.keys(trials).join(', ')}.`);

@@ -7,6 +7,7 @@ import { closedWith, closeSocketMidPage } from '../relays/behaviours/closing.ts'
 import { holdAnswers } from '../relays/behaviours/end-of-stored-events.ts';
 import { insertBeforeEnd, refuseLimitAbove } from '../relays/behaviours/paging.ts';
 import { Gate } from '../relays/gate.ts';
+import { onlyOn } from '../relays/relay-behaviour.ts';
 import { until } from '../fetch/fetch-rig.ts';
 import { CheckpointRig, startRelay, windowsAsked, type OldWindow } from './checkpoint-rig.ts';
 
@@ -146,6 +147,30 @@ describe('resuming what the first version left', () => {
     expect(windowsAsked(relay).slice(asked)).toEqual([{ since: second, until: second, limit: 4 }]);
   });
 
+  it('asks for full seconds again only when nothing else is left, and is not complete without them', async () => {
+    const gate = new Gate();
+    const full = TO - 10;
+    const relay = await startRelay({ events: [...history, ...saturatedSecond(full, 6)] });
+    const [older] = windowsOver(relay.url, 4);
+    if (older === undefined) throw new Error('there are windows');
+    const windows = [older, { relay: relay.url, since: full, until: full }];
+    const rig = await CheckpointRig.start([{ limit: 6, windows }], { sources: [relay.url] });
+    relay.use(onlyOn(({ filters }) => filters[0]?.['since'] !== full, holdAnswers(gate)));
+    const { runs } = await rig.fetch.engine.methods['legacy.resume']({ checkpoints: [1] });
+    const [run = 0] = runs;
+    await until(() => gate.waiting === 1);
+    await rig.fetch.engine.methods['runs.cancel']({ run });
+    expect((await rig.fetch.ended(run)).status).toBe('cancelled');
+    gate.open();
+    const asked = relay.requests().length;
+
+    expect(await rig.resumeOne(1)).toMatchObject({ id: run, status: 'partial', resumable: false });
+    expect(windowsAsked(relay).slice(asked)).not.toContainEqual({ since: full, until: full, limit: 6 });
+    const before = relay.requests().length;
+    expect((await rig.resumeOne(1)).status).toBe('partial');
+    expect(windowsAsked(relay).slice(before)).toEqual([{ since: full, until: full, limit: 6 }]);
+  });
+
   it('goes on where it was cancelled, in the same run, and asks nothing again that was completed', async () => {
     const gate = new Gate();
     const relay = await startRelay({ events: history, behaviours: [holdAnswers(gate)] });
@@ -195,6 +220,8 @@ describe('resuming what the first version left', () => {
     });
     const rig = await CheckpointRig.start([{ limit: 500, windows }], { sources: [relay.url] });
     expect(await rig.resumeOne(1)).toMatchObject({ status: 'failed', resumable: true });
+    // They are no unfinished ranges of the history: a fetch does not go on with them.
+    expect(await rig.fetch.engine.methods['accounts.list']({})).toMatchObject([{ unfinishedRanges: 0 }]);
 
     expect(await rig.resumeOne(1)).toMatchObject({ status: 'partial', resumable: true });
 

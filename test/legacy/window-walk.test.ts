@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { joinWindows } from '../../main/legacy/window-spans.ts';
 import {
-  continueWalk,
+  askFullAgain,
   endOfWalk,
   judgeWindow,
   postponeWindow,
@@ -61,7 +61,7 @@ describe('a walk over windows of the first version', () => {
           const done = new Set<number>();
           for (const step of steps) {
             const [asked] = walk.pending;
-            if (step === 'continue') walk = continueWalk(walk);
+            if (step === 'continue') walk = askFullAgain(walk);
             else if (asked === undefined) break;
             else if (step === 'postpone') walk = postponeWindow(walk);
             // A crash before the commit leaves everything as it was; what is stored is all there is.
@@ -106,11 +106,10 @@ describe('a walk over windows of the first version', () => {
     expect(judgeWindow(walk, { received: 1, limit: 4, more: true }).pending).toHaveLength(2);
   });
 
-  it('asks for full seconds again only when nothing else is left', () => {
-    const pending = [{ since: 1, until: 5 }];
-    expect(continueWalk({ pending, full: [9] })).toEqual({ pending, full: [9] });
-    expect(continueWalk({ pending: [], full: [9, 7] })).toEqual({
+  it('asks for full seconds again after everything else', () => {
+    expect(askFullAgain({ pending: [{ since: 1, until: 5 }], full: [9, 7] })).toEqual({
       pending: [
+        { since: 1, until: 5 },
         { since: 9, until: 9 },
         { since: 7, until: 7 },
       ],

@@ -13,7 +13,7 @@ test('while the first version is brought over no run begins, and that is said', 
   writeFirstVersion(directory, generateRows());
   const engine = await startEngine(directory);
   const call = <M extends Method>(method: M, args: Methods[M]['args']) =>
-    thrownFault(async () => (engine.methods)[method](args));
+    thrownFault(async () => engine.methods[method](args));
 
   for (const fault of [
     await call('fetch.start', { account }),

@@ -1,5 +1,6 @@
 import type { RunProgress } from '../../preload/contract.ts';
 import { isSource, readAccountRelays } from '../accounts/account-store.ts';
+import { Beginnings } from '../coverage/beginnings.ts';
 import { readRun, warnRun } from '../coverage/run-history.ts';
 import { nowSeconds } from '../platform/clock.ts';
 import { Fault } from '../platform/fault.ts';
@@ -10,8 +11,8 @@ import {
   type CheckpointRelay,
   type StoredCheckpoint,
 } from './checkpoint-store.ts';
-import { beginResume, readWindowTasks, windowLimit } from './resume-snapshot.ts';
-import { WindowRuns, type WindowRunsOptions } from './window-runs.ts';
+import { beginResumes, readWindowTasks, windowLimit } from './resume-snapshot.ts';
+import { WindowRuns, type WindowRun, type WindowRunsOptions } from './window-runs.ts';
 
 export interface CheckpointServiceOptions extends WindowRunsOptions {
   /** Starts a fetch of an account (64 hex characters) from relays that are its sources; returns the run's number. */
@@ -25,7 +26,7 @@ export interface CheckpointServiceOptions extends WindowRunsOptions {
 export class CheckpointService {
   readonly #options: CheckpointServiceOptions;
   readonly #runs: WindowRuns;
-  #closing = false;
+  readonly #beginnings = new Beginnings();
 
   constructor(options: CheckpointServiceOptions) {
     this.#options = options;
@@ -38,7 +39,11 @@ export class CheckpointService {
    * @returns the numbers of the runs, in the order of the checkpoints; they go on in the background.
    * @throws Fault `unknown-checkpoint`, `nothing-to-do`, `already-active`.
    */
-  async resume(ids: readonly number[]): Promise<number[]> {
+  resume(ids: readonly number[]): Promise<number[]> {
+    return this.#beginnings.during(() => this.#decideToResume(ids));
+  }
+
+  async #decideToResume(ids: readonly number[]): Promise<number[]> {
     const { db } = this.#options;
     const checkpoints = await requireCheckpoints(db, ids);
     for (const checkpoint of checkpoints) {
@@ -53,7 +58,11 @@ export class CheckpointService {
    *
    * @throws Fault `unknown-run`, `nothing-to-do`, `already-active`.
    */
-  async resumeRun(runId: number): Promise<void> {
+  resumeRun(runId: number): Promise<void> {
+    return this.#beginnings.during(() => this.#takeUpRun(runId));
+  }
+
+  async #takeUpRun(runId: number): Promise<void> {
     const { db } = this.#options;
     const { checkpointId } = await readRun(db, runId);
     if (checkpointId === null) {
@@ -70,7 +79,11 @@ export class CheckpointService {
    *
    * @throws Fault `unknown-checkpoint`, `nothing-to-do`, `already-active`.
    */
-  async rescan(ids: readonly number[]): Promise<number[]> {
+  rescan(ids: readonly number[]): Promise<number[]> {
+    return this.#beginnings.during(() => this.#decideToRescan(ids));
+  }
+
+  async #decideToRescan(ids: readonly number[]): Promise<number[]> {
     const { db, startFetch } = this.#options;
     const checkpoints = await requireCheckpoints(db, ids);
     const scans: { account: string; checkpoints: StoredCheckpoint[]; sources: string[]; others: CheckpointRelay[] }[] =
@@ -133,7 +146,9 @@ export class CheckpointService {
 
   /** Stops everything cleanly and waits until the last answer is committed. */
   async close(): Promise<void> {
-    this.#closing = true;
+    const begun = this.#beginnings.close();
+    this.#runs.cancelAll();
+    await begun;
     await this.#runs.close();
   }
 
@@ -143,24 +158,28 @@ export class CheckpointService {
     this.#refuseWhileActive([...accounts.keys()]);
     const release = [...accounts.keys()].map((account) => turns.reserve(account));
     try {
-      const runOf = new Map<number, number>();
-      for (const [account, own] of accounts) {
-        const runs = [];
-        for (const checkpoint of own) {
-          const id = await beginResume(db, checkpoint, nowSeconds(clock));
-          runOf.set(checkpoint.id, id);
-          runs.push({ id, limit: windowLimit(checkpoint), ...(await readWindowTasks(db, checkpoint)) });
-        }
-        this.#runs.launch(account, runs);
+      const runs = await beginResumes(db, checkpoints, nowSeconds(clock));
+      const begun = new Map<number, WindowRun>();
+      for (const [index, id] of runs.entries()) {
+        const checkpoint = checkpoints[index];
+        if (checkpoint === undefined) continue;
+        const tasks = await readWindowTasks(db, checkpoint);
+        begun.set(checkpoint.id, { id, limit: windowLimit(checkpoint), ...tasks });
       }
-      return checkpoints.flatMap(({ id }) => runOf.get(id) ?? []);
+      for (const [account, own] of accounts) {
+        this.#runs.launch(
+          account,
+          own.flatMap(({ id }) => begun.get(id) ?? []),
+        );
+      }
+      return runs;
     } finally {
       for (const giveBack of release) giveBack();
     }
   }
 
   #refuseWhileActive(accounts: readonly string[]): void {
-    if (this.#closing) throw new Fault('cancelled', 'Holdfast is closing.');
+    this.#beginnings.refuseWhileClosing();
     for (const account of accounts) this.#options.turns.refuseWhileActive(account);
   }
 

@@ -16,28 +16,21 @@ export interface WindowTask {
 }
 
 /**
- * Begins the run that goes on with a checkpoint, or takes up the one that did so before, and notes the decision, all in one
- * transaction. Of each relay's windows those that follow each other become one range.
+ * Begins the runs that go on with checkpoints, or takes up those that did so before, and notes the decisions: for all of them
+ * in one transaction, or for none. Of each relay's windows those that follow each other become one range.
  *
  * @param now Unix seconds.
- * @returns the run's number.
+ * @returns the numbers of the runs, in the order of the checkpoints.
  */
-export async function beginResume(db: WritableDatabase, checkpoint: StoredCheckpoint, now: number): Promise<number> {
+export async function beginResumes(
+  db: WritableDatabase,
+  checkpoints: readonly StoredCheckpoint[],
+  now: number,
+): Promise<number[]> {
   return db.transaction().execute(async (trx) => {
-    const earlier = await trx
-      .selectFrom('runs')
-      .select('id')
-      .where('checkpoint_id', '=', checkpoint.id)
-      .orderBy('id', 'desc')
-      .executeTakeFirst();
-    if (earlier !== undefined) await reopenRun(trx, earlier.id);
-    const run = earlier?.id ?? (await beginFirst(trx, checkpoint, now));
-    await trx
-      .updateTable('legacy_checkpoints')
-      .set({ status: 'resumed', run_id: run, decided_at: now })
-      .where('id', '=', checkpoint.id)
-      .execute();
-    return run;
+    const runs: number[] = [];
+    for (const checkpoint of checkpoints) runs.push(await beginResume(trx, checkpoint, now));
+    return runs;
   });
 }
 
@@ -63,6 +56,23 @@ export async function readWindowTasks(db: ReadableDatabase, checkpoint: StoredCh
 /** The limit that the first version asked with, within what may be asked for at all. */
 export function windowLimit({ windowLimit }: StoredCheckpoint): number {
   return Math.min(PAGE_LIMIT.largest, Math.max(PAGE_LIMIT.smallest, windowLimit));
+}
+
+async function beginResume(trx: Transaction<Tables>, checkpoint: StoredCheckpoint, now: number): Promise<number> {
+  const earlier = await trx
+    .selectFrom('runs')
+    .select('id')
+    .where('checkpoint_id', '=', checkpoint.id)
+    .orderBy('id', 'desc')
+    .executeTakeFirst();
+  if (earlier !== undefined) await reopenRun(trx, earlier.id);
+  const run = earlier?.id ?? (await beginFirst(trx, checkpoint, now));
+  await trx
+    .updateTable('legacy_checkpoints')
+    .set({ status: 'resumed', run_id: run, decided_at: now })
+    .where('id', '=', checkpoint.id)
+    .execute();
+  return run;
 }
 
 async function beginFirst(trx: Transaction<Tables>, checkpoint: StoredCheckpoint, now: number): Promise<number> {

@@ -2,7 +2,8 @@ import type { RunProgress } from '../../preload/contract.ts';
 import type { EventVerifier } from '../archive/event-verifier.ts';
 import type { AccountTurns } from '../coverage/account-turns.ts';
 import { CancelWatch } from '../coverage/cancel-watch.ts';
-import { finishRun, warnRun } from '../coverage/run-history.ts';
+import { finishRun, settleInterrupted, warnRun } from '../coverage/run-history.ts';
+import { UnrecordedEnds } from '../coverage/unrecorded-ends.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
 import { ClockWatch } from '../platform/clock-watch.ts';
 import { RelayFetchProgress, RunFetchProgress } from '../coverage/fetch-progress.ts';
@@ -57,12 +58,15 @@ const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
 export class WindowRuns {
   readonly #options: WindowRunsOptions;
   readonly #active = new Map<number, ActiveRun>();
-  /** Why the end of a run could not be recorded, by run; above all a disk that is full or gone. */
-  readonly #unrecorded = new Map<number, unknown>();
+  readonly #unrecorded: UnrecordedEnds;
   readonly #cancelWatch: CancelWatch;
 
   constructor(options: WindowRunsOptions) {
     this.#options = options;
+    this.#unrecorded = new UnrecordedEnds({
+      ...options,
+      settle: (run, now) => settleInterrupted(options.db, now, run),
+    });
     this.#cancelWatch = new CancelWatch({
       ...options,
       isNeeded: () => this.#active.size > 0,
@@ -107,7 +111,7 @@ export class WindowRuns {
    */
   async ended(runId: number): Promise<void> {
     await this.#active.get(runId)?.ended;
-    if (this.#unrecorded.has(runId)) throw this.#unrecorded.get(runId);
+    this.#unrecorded.throwIfAny(runId);
   }
 
   progress(): RunProgress[] {
@@ -117,10 +121,17 @@ export class WindowRuns {
   /** Stops everything cleanly and waits until the last answer is committed. */
   async close(): Promise<void> {
     this.#cancelWatch.close();
+    await Promise.all(this.cancelAll().map((run) => run.ended));
+    await this.#unrecorded.close();
+  }
+
+  /** Stops every run, because everything closes. */
+  cancelAll(): { ended: Promise<void> }[] {
     const runs = [...this.#active.values()];
-    for (const run of runs)
-      run.cancel.abort(new Error('Holdfast was closed. What had arrived is kept; Resume goes on from there.'));
-    await Promise.all(runs.map((run) => run.ended));
+    for (const { cancel } of runs) {
+      cancel.abort(new Error('Holdfast was closed. What had arrived is kept; Resume goes on from there.'));
+    }
+    return runs;
   }
 
   #prepare(account: string, run: WindowRun): ActiveRun {
@@ -151,18 +162,17 @@ export class WindowRuns {
       ended: Promise.resolve(),
     };
     this.#active.set(run.id, active);
-    this.#unrecorded.delete(run.id);
+    this.#unrecorded.forget(run.id);
     return active;
   }
 
   /** Never rejects. */
   async #workOn(account: string, run: ActiveRun, next: ActiveRun | null): Promise<void> {
-    const { turns, onChange, log } = this.#options;
+    const { turns, onChange } = this.#options;
     try {
       await this.#work(run);
     } catch (error) {
-      this.#unrecorded.set(run.id, error);
-      log(`run ${run.id} could not be recorded: ${String(error)}`);
+      this.#unrecorded.add(run.id, error, onChange);
     } finally {
       this.#active.delete(run.id);
       if (next === null) turns.giveBack(account, run.id);

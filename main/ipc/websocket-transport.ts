@@ -35,8 +35,7 @@ const TRY_AGAIN_LATER = 1013;
 const BYTES_BEFORE_PAUSE = 1024 * 1024;
 
 /**
- * So many bytes may wait in all, one frame of any size and what comes while it leaves. An interface that lets more pile up
- * has stopped reading.
+ * So many bytes may wait behind one frame of any size. An interface that lets more pile up has stopped reading.
  */
 export const MAXIMUM_WAITING_BYTES = 32 * 1024 * 1024;
 
@@ -46,13 +45,17 @@ export const MAXIMUM_WAITING_BYTES = 32 * 1024 * 1024;
  */
 export function serveWebSocket(socket: WebSocket, dispatcher: Dispatcher): void {
   let calls = 0;
+  /** What may wait now: more while a frame leaves before which nothing waited, such as the report of a large sync. */
+  let mostWaiting = MAXIMUM_WAITING_BYTES;
 
   /** Resolves when the frame has left; a connection that broke meanwhile is not an error of anyone's. */
   function send(frame: HostFrame): Promise<void> {
     if (socket.readyState !== socket.OPEN) return Promise.resolve();
     const text = JSON.stringify(frame);
     const waiting = socket.bufferedAmount;
-    if (waiting > 0 && waiting + text.length > MAXIMUM_WAITING_BYTES) {
+    if (waiting === 0) {
+      mostWaiting = MAXIMUM_WAITING_BYTES + Buffer.byteLength(text);
+    } else if (waiting + text.length > mostWaiting) {
       // What waits is in front of the farewell, so that who reads on learns why; who does not is cut off by its time-out.
       socket.close(TRY_AGAIN_LATER, 'too much is left unread');
       socket.resume();

@@ -23,6 +23,7 @@ export async function* deliveryWindows(
 ): AsyncGenerator<DeliveryWindow> {
   const { rows } = await sql<{ first: number | null; last: number | null }>`select min(id) as first, max(id) as last
     from deliveries indexed by deliveries_by_state where run_id = ${runId}`.execute(db);
+  await setImmediate();
   const [span] = rows;
   if (span?.first === undefined || span.first === null || span.last === null) return;
   for (let from = span.first; from <= span.last; from += ROWS_PER_WINDOW) {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { noDeliveries, readDeliveryTotals } from '../coverage/delivery-totals.ts';
 import { finishRun, warnRun } from '../coverage/run-history.ts';
 import type { WritableDatabase } from '../database/database-file.ts';
@@ -40,5 +41,7 @@ export async function recordSyncEnd(
     );
   }
   const totals = (await readDeliveryTotals(db, [run])).get(run) ?? noDeliveries();
+  // Counting a large run took a while.
+  await setImmediate();
   await finishRun(db, run, syncStatus(totals, cancelled, unlooked === 0), now);
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { DeliveryTotals } from '../../preload/contract.ts';
 import type { ReadableDatabase } from '../database/database-file.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -54,6 +55,7 @@ export class ShareTotals {
     const totals = await readShareTotals(db, share);
     const endedMs = clock.monotonicMs();
     this.#restUntilMs = endedMs + (PART - 1) * (endedMs - begunMs);
+    await setImmediate();
     progress.setTotals(totals);
     onRecorded();
     return totals;

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { DeliveryTotals, Narrowing, RunProgress } from '../../preload/contract.ts';
 import { readAccount, readAccountById, type Account } from '../accounts/account-store.ts';
 import type { EventVerifier } from '../archive/event-verifier.ts';
@@ -284,6 +285,8 @@ export class SyncService {
     isConcerned: (totals: Awaited<ReturnType<typeof readShares>>[number]['totals'], relayId: number) => boolean,
   ): Promise<Task[]> {
     const shares = await readShares(this.#options.db, runId);
+    // Counting a large run took a while.
+    await setImmediate();
     return shares
       .filter(({ totals, relayId }) => isConcerned(totals, relayId))
       .map(({ relayId, key, url, totals }) => ({ relayId, key, url, totals, reverify: null }));

@@ -5,6 +5,7 @@ import { benchTable, isMet, type BenchRow } from './bench-row.ts';
 import { benchDatabaseSize } from './database-size-bench.ts';
 import { benchFetch } from './fetch-bench.ts';
 import { benchLegacy } from './legacy-bench.ts';
+import { benchManyDeliveries } from './many-deliveries-bench.ts';
 import { benchNegentropy } from './negentropy-bench.ts';
 import { benchSync } from './sync-bench.ts';
 
@@ -20,7 +21,10 @@ const benches: Record<string, () => Promise<BenchRow[]>> = {
   fetch: () => benchFetch(values.quick ? { events: 10_000, rounds: 2 } : { events: 50_000, rounds: 3 }),
   size: () => benchDatabaseSize(values.quick ? 10_000 : 50_000),
   negentropy: () => (values.quick ? benchNegentropy(5, 3) : benchNegentropy()),
-  sync: () => benchSync(values.quick ? 2_000 : 20_000),
+  sync: async () => [
+    ...(await benchSync(values.quick ? 2_000 : 20_000)),
+    await benchManyDeliveries(values.quick ? 20_000 : 100_000),
+  ],
   legacy: () => benchLegacy(values.quick ? 20_000 : 1_000_000),
   archive: () => benchArchive(values.quick ? 100_000 : 1_000_000),
 };

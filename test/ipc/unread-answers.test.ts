@@ -97,3 +97,20 @@ test('one answer of any size gets through to a page that reads', async () => {
   const [data] = (await once(page, 'message')) as [Buffer];
   expect(data.length).toBeGreaterThan(MAXIMUM_WAITING_BYTES);
 });
+
+test('what comes while a large answer leaves does not end the connection', async () => {
+  const { page, end, call } = await connectPage(MAXIMUM_WAITING_BYTES + 1000);
+  page.pause();
+  call(1);
+  await until(() => end.bufferedAmount > MAXIMUM_WAITING_BYTES / 2);
+  // The host does not read any more from a page with so much to read itself.
+  end.resume();
+  page.send(JSON.stringify({ type: 'call', id: 2, method: 'there.is.none', args: {} }));
+  const answers: Buffer[] = [];
+  page.on('message', (data: Buffer) => answers.push(data));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  page.resume();
+
+  await until(() => answers.length === 2 || page.readyState !== WebSocket.OPEN);
+  expect(answers.map(({ length }) => length > MAXIMUM_WAITING_BYTES)).toEqual([true, false]);
+});

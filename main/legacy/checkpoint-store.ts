@@ -145,9 +145,10 @@ export async function readWindowRanges(
 
 /** The windows left, as they stand by now: where a range was begun, what its latest attempt left of it. */
 export function leftOf(checkpoint: StoredCheckpoint, ranges: readonly WindowRange[]): LegacyWindow[] {
+  const rangeOf = new Map(ranges.map((range) => [`${range.key} ${range.since}`, range]));
   return checkpoint.relays.flatMap(({ key, url, windows }) =>
     joinWindows(windows).flatMap((span) => {
-      const range = ranges.find((candidate) => candidate.key === key && candidate.since === span.since);
+      const range = rangeOf.get(`${key} ${span.since}`);
       return windowsOf(span, range).map(({ since, until }) => ({ url, since, until }));
     }),
   );

@@ -12,14 +12,20 @@ export interface WindowSpan extends Window {
  * @returns the spans, newest first; within a span its windows in the order given.
  */
 export function joinWindows(windows: readonly Window[]): WindowSpan[] {
-  const spans: Window[] = [];
-  for (const { since, until } of windows.toSorted((a, b) => a.since - b.since)) {
+  const spans: (Window & { members: { window: Window; place: number }[] })[] = [];
+  const placed = windows.map((window, place) => ({ window, place }));
+  for (const member of placed.toSorted((a, b) => a.window.since - b.window.since)) {
+    const { since, until } = member.window;
     const last = spans.at(-1);
-    if (last === undefined || since > last.until + 1) spans.push({ since, until });
-    else last.until = Math.max(last.until, until);
+    if (last === undefined || since > last.until + 1) spans.push({ since, until, members: [member] });
+    else {
+      last.until = Math.max(last.until, until);
+      last.members.push(member);
+    }
   }
-  return spans.reverse().map((span) => ({
-    ...span,
-    windows: windows.filter((window) => window.since >= span.since && window.until <= span.until),
+  return spans.reverse().map(({ since, until, members }) => ({
+    since,
+    until,
+    windows: members.sort((a, b) => a.place - b.place).map(({ window }) => window),
   }));
 }

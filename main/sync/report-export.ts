@@ -27,22 +27,35 @@ type ExportedDelivery = Pick<
 
 const DELIVERIES_PER_PAGE = 1000;
 
-/** The report of a sync as one JSON document. @throws Fault `unknown-run`. */
+/**
+ * The report of a sync as one JSON document, a {@link SyncDocument}. It is written page by page, so that the main loop goes on.
+ *
+ * @throws Fault `unknown-run`.
+ */
 export async function exportAsJson(db: ReadableDatabase, run: number): Promise<string> {
-  return `${JSON.stringify(await readSyncDocument(db, run))}\n`;
-}
-
-/** @throws Fault `unknown-run`. */
-export async function readSyncDocument(db: ReadableDatabase, run: number): Promise<SyncDocument> {
   const { pubkey, status, started_at: startedAt, finished_at: finishedAt } = await readSyncRun(db, run);
   const totals = addTotals((await readShares(db, run)).map((share) => share.totals));
-  const deliveries: SyncDocument['deliveries'] = [];
+  const document: SyncDocument = { run, account: pubkey, status, startedAt, finishedAt, totals, deliveries: [] };
+  const pages: string[] = [];
   for await (const page of deliveryPages(db, run)) {
-    for (const { event, kind, createdAt, relay, state, reason, message, attempts, sentAt, verifiedAt } of page) {
-      deliveries.push({ event, kind, createdAt, relay, state, reason, message, attempts, sentAt, verifiedAt });
-    }
+    const deliveries = page.map(
+      ({ event, kind, createdAt, relay, state, reason, message, attempts, sentAt, verifiedAt }): ExportedDelivery => ({
+        event,
+        kind,
+        createdAt,
+        relay,
+        state,
+        reason,
+        message,
+        attempts,
+        sentAt,
+        verifiedAt,
+      }),
+    );
+    if (deliveries.length > 0) pages.push(JSON.stringify(deliveries).slice(1, -1));
   }
-  return { run, account: pubkey, status, startedAt, finishedAt, totals, deliveries };
+  // The deliveries come last and stand within the brackets.
+  return `${JSON.stringify(document).slice(0, -'[]}'.length)}[${pages.join(',')}]}\n`;
 }
 
 const CSV_COLUMNS: [string, (delivery: Delivery) => string | number | null][] = [

@@ -80,6 +80,7 @@ describe('a run', () => {
       boundary: START - 3,
       sources: ['wss://a.example', 'wss://b.example'],
       warnings: [],
+      checkpointId: null,
     });
     expect((await thrownFault(() => readRun(rig.db, run + 1))).code).toBe('unknown-run');
   });
